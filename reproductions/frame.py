@@ -49,6 +49,7 @@ from rankwise.checks import require_count
 from rankwise.data import DataError
 from rankwise.report import (
     Figure,
+    Headline,
     Section,
     Table,
     write_csv,
@@ -62,6 +63,7 @@ _Found = TypeVar("_Found")
 _Plan = TypeVar("_Plan", bound="BasePlan")
 _Measured = TypeVar("_Measured")
 
+_METHOD = ("Why", "Claim", "What the papers claim", "What was done")
 OPTION_TYPES = (int, float, str, tuple[int, ...], tuple[float, ...], tuple[str, ...])
 
 
@@ -178,7 +180,10 @@ class BasePlan:
 
 @dataclass(frozen=True)
 class Report:
-    """What a study found: rows of data, a summary, and how to show them."""
+    """What a study found: rows of data, a summary, and how to show them.
+
+    ``verdict`` answers the question of the study in one sentence, which is made of the numbers.
+    """
 
     title: str
     rows: Sequence[object]  # dataclasses or mappings
@@ -186,14 +191,21 @@ class Report:
     figures: Mapping[str, Figure]
     table: Table
     summary: Mapping[str, object] = field(default_factory=dict)
+    verdict: str = ""
 
     def write(self, folder: Path) -> Path:
-        """Write ``data.csv``, ``summary.json``, the figures and ``index.html``."""
+        """Write ``data.csv``, ``summary.json``, the figures and ``index.html``.
+
+        On the page the outcome comes first, and how it was measured after it.
+        """
         write_csv(folder / "data.csv", [_mapping(row) for row in self.rows])
         write_json(folder / "summary.json", _finite(self.summary, lambda _: None))
         for name, figure in self.figures.items():
             write_whole(folder / f"{name}.png", figure.png)
-        return write_html(folder / "index.html", self.title, self.sections)
+        ordered = sorted(self.sections, key=lambda section: section.heading in _METHOD)
+        headline = Headline(self.verdict) if self.verdict else None
+        path = folder / "index.html"
+        return write_html(path, self.title, ordered, headline=headline, command="study")
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]  # fmt: skip
     return Report(
         title="Do StableAP and SOPRC converge at the rates of their theorems?",
+        verdict=conclusions(measured, found)[0],
         rows=[asdict(row) for row in measured.rows],
         summary={
             "fits": [asdict(fit) | {"verdict": fit.verdict} for fit in found],

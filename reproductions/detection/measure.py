@@ -13,9 +13,9 @@ from rankwise.tasks.detection.dataset import Cache
 from rankwise.tasks.detection.evaluate import best_thresholds, evaluate
 from rankwise.tasks.detection.inference import Detections, detect_all
 from rankwise.tasks.detection.network import Dense
-from rankwise.tasks.detection.report import spaced
 from rankwise.tasks.detection.task import DetectionTask, train
 from rankwise.training import Moment
+from rankwise.vision.gallery import spaced
 from reproductions.detection.plan import Choice, Head, Plan
 from reproductions.frame import Runs, Setting
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from rankwise.report import Figure, Section, Table
-from rankwise.tasks.detection.report import image_figure, spaced
+from rankwise.tasks.detection.report import image_figure
 from rankwise.theory import Mean, mean_of
+from rankwise.vision.gallery import spaced
 from reproductions.detection.measure import Cell, measure, shown_detections
 from reproductions.detection.plan import OURS, Plan
 from reproductions.detection.published import COLUMNS, PUBLISHED
@@ -31,6 +32,7 @@ def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Sett
     chart, images = _chart(plan, cells), _images(plan, cells)
     return Report(
         title="Does ranking its anchors make a better detector? (StableAP, Table 5, on BCCD)",
+        verdict=_verdict(plan, cells),
         rows=[_row(cell) for cell in cells],
         summary=_summary(plan, setting, cells, times),
         sections=[
@@ -45,6 +47,17 @@ def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Sett
         figures={"figure": chart, **{f"image_{i}": image for i, image in enumerate(images)}},
         table=table,
     )
+
+
+def _verdict(plan: Plan, cells: list[Cell]) -> str:
+    means = {
+        head.name: mean_of([100 * (cell.test["ap"] or 0.0) for cell in _of(cells, head.name)])
+        for head in plan.heads
+    }
+    best, *others = sorted(means, key=lambda name: -means[name].value)
+    said = f"The detector trained on {best} has the highest mean AP, {means[best].value:.1f} %"
+    next_best = [f"; the next is {name} with {means[name].value:.1f} %" for name in others[:1]]
+    return f"{said}{''.join(next_best)}."
 
 
 _READ = (

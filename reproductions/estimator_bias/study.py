@@ -16,7 +16,7 @@ from reproductions.estimator_bias.measure import (
     measure,
     verdicts,
 )
-from reproductions.estimator_bias.words import conclusion, levels, restored
+from reproductions.estimator_bias.words import claim_words, conclusion, levels, restored
 from reproductions.frame import Report, Setting, Study
 
 _CLAIM = (
@@ -61,6 +61,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="Does the sampling rate of a batch bias the estimate of AUPRC?",
+        verdict=claim_words(checked),
         rows=_rows(measured),
         summary={
             "prior": PRIOR,

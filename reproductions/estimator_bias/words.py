@@ -19,6 +19,15 @@ def levels(measured: Measured, checked: Sequence[Verdict]) -> dict[str, dict[str
     }
 
 
+def claim_words(checked: Sequence[Verdict]) -> str:
+    """In how many cases the claim holds."""
+    found = [v.holds for v in checked]
+    return (
+        f"The claim about the bias holds in {found.count('yes')} of {len(found)} cases; "
+        f"{found.count('open')} undecided, {found.count('no')} against it."
+    )
+
+
 def conclusion(measured: Measured, checked: Sequence[Verdict]) -> str:
     """In how many cases the claim holds, and what the prior and v each take away of the bias."""
     found, level = [v.holds for v in checked], levels(measured, checked)

@@ -39,6 +39,7 @@ from reproductions.fidelity.tables import (
     table_of,
 )
 from reproductions.frame import Report, Setting, Study
+from reproductions.sentences import share
 
 _WHY = (
     "A loss that stands for a metric should raise that metric where cross-entropy does not. What "
@@ -63,6 +64,7 @@ def report(plan: Plan, values: list[Value], setting: Setting) -> Report:
     figure = figure_of(gains)
     return Report(
         title="Does an objective raise the metric it stands for?",
+        verdict=_verdict(best),
         rows=values,
         summary={
             "best": best,
@@ -124,9 +126,18 @@ def _method(plan: Plan, setting: Setting) -> list[str]:
     ]
 
 
-def _first(best: dict[str, str]) -> str:
+def _led(best: dict[str, str]) -> list[str]:
     own = set(own_cells())
-    led = [criterion for criterion in METRICS if (best[criterion], criterion) in own]
+    return [criterion for criterion in METRICS if (best[criterion], criterion) in own]
+
+
+def _verdict(best: dict[str, str]) -> str:
+    count = share(len(_led(best)), len(METRICS))
+    return f"For {count} metrics the best objective to train on is one made for that metric."
+
+
+def _first(best: dict[str, str]) -> str:
+    led = _led(best)
     others = [f"{criterion}: {best[criterion]}" for criterion in METRICS if criterion not in led]
     said = f"One list: in {len(led)} of {len(METRICS)} columns the best row is of the metric's own"
     return f"{said} family." + (f" The others: {_list_of(others)}." if others else "")

@@ -65,6 +65,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="Does one example move a model as far as Theorem 2 of SOPRC allows?",
+        verdict=conclusions(measured, found)[0],
         rows=[asdict(twin) for twin in measured.twins],
         summary={
             "constants": asdict(measured.constants),

@@ -19,6 +19,7 @@ from reproductions.longtail.tables import (
     main_table,
     others,
 )
+from reproductions.sentences import listed
 
 _DIFFERS = (
     "The paper makes several binary problems of each data set and splits them 8:1:1; it does not "
@@ -42,6 +43,7 @@ def report(plan: Plan, found: tuple[list[Tuned], list[Cell]], setting: Setting) 
     table, duel = main_table(cells, plan), differences(cells, plan)
     return Report(
         title="Long-tailed classification: Table 6 at this machine's scale",
+        verdict=_verdict(cells, plan),
         rows=cells,
         summary=_summary(cells, plan, setting),
         sections=[
@@ -55,6 +57,15 @@ def report(plan: Plan, found: tuple[list[Tuned], list[Cell]], setting: Setting) 
         figures={"figure": figure},
         table=table,
     )
+
+
+def _verdict(cells: Sequence[Cell], plan: Plan) -> str:
+    led: dict[str, list[str]] = {}
+    for data_set in plan.data_sets:
+        means = {m.name: mean_of(by_repeat(cells, data_set, m.name)).value for m in plan.methods}
+        led.setdefault(max(means, key=lambda name: means[name]), []).append(data_set)
+    words = [f"{name} on {listed(sets)}" for name, sets in led.items()]
+    return f"The methods with the highest mean of test AP: {listed(words)}."
 
 
 def _first(cells: Sequence[Cell], plan: Plan) -> str:

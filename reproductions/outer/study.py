@@ -36,6 +36,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="The outer function: which form of a metric's own loss trains from nothing",
+        verdict=_goal(measured, tasks),
         rows=measured.cells,
         summary=_summary(measured, tasks),
         sections=sections,

@@ -10,7 +10,7 @@ from reproductions.frame import Report, Setting, Study
 from reproductions.papk_figure1 import measure as descents
 from reproductions.papk_figure1.claims import check, claims_table, curve_of, order, outcome
 from reproductions.papk_figure1.measure import CONDITIONS, WATCHED, Plan, Point, step_sizes
-from reproductions.sentences import listed
+from reproductions.sentences import first, listed
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     figure, table, checked = _figure(points), _table(points), check(points)
     return Report(
         title="pAp@k, Figure 1: the surrogates under three margin conditions",
+        verdict=first(outcome(checked)[0]),
         rows=points,
         summary={
             "last": {

@@ -12,7 +12,7 @@ from rankwise.theory import mean_of
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import Report, Setting, Study
 from reproductions.papk_table2.measure import CASES, PAP, Case, Plan, Run, measure
-from reproductions.sentences import difference, standing
+from reproductions.sentences import difference, share, standing
 
 PUBLISHED = {
     ("Case 1, n⁺ < k", "SGD@k-avg"): ("0.20 ± 0.14", "5", "0.59 ± 0.34 (88)", "30"),
@@ -43,6 +43,7 @@ def report(plan: Plan, runs: list[Run], setting: Setting) -> Report:
     figure = _figure(runs)
     return Report(
         title="pAp@k, Table 2: between partial AUC and precision@k",
+        verdict=_verdict(runs),
         rows=[
             {**asdict(run), "auc_at_k": "" if math.isnan(run.auc_at_k) else run.auc_at_k}
             for run in runs
@@ -69,6 +70,17 @@ def _method(plan: Plan, setting: Setting) -> str:
         "20 and 160 with k = 10. Both methods descend from w = 0 on the same lists, "
         f"{plan.steps:,} steps {plan.eta:g}/√(t+1), ridge {plan.lam:g}. AUC@k is the AUC of the "
         "items in the top k."
+    )
+
+
+def _verdict(runs: list[Run]) -> str:
+    found = [
+        standing(mean_of([a.precision - b.precision for a, b in _pairs(runs, case, "new")]))
+        for case in CASES
+    ]
+    return (
+        f"On new samples the precision@k of {PAP} is higher than that of its rival in "
+        f"{share(found.count('higher'), len(found))} cases, and lower in {found.count('lower')}."
     )
 
 

@@ -32,6 +32,7 @@ from reproductions.papk_table3.words import (
     differences,
     outcome,
 )
+from reproductions.sentences import first
 
 _TOLERANCE = SelectPApAtKRanker().inner_tolerance
 _FROM = {"zero": "from zero, as published", "log_loss": "from the logistic solution"}
@@ -45,6 +46,7 @@ def report(plan: Plan, cells: list[Cell], setting: Setting) -> Report:
     figure = _figure(cells, plan)
     return Report(
         title=f"pAp@k, Table 3: {plan.instances.name}",
+        verdict=first(outcome(cells, plan)[0]),
         rows=cells,
         summary=_summary(cells, plan, setting),
         sections=[

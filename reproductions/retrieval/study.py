@@ -31,6 +31,7 @@ from reproductions.retrieval.tables import (
     time_table,
 )
 from reproductions.retrieval.words import conclusion, effect_words, method, untrained
+from reproductions.sentences import first
 
 
 def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
@@ -72,6 +73,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="Image retrieval: which loss ranks unseen classes best?",
+        verdict=first(conclusion(benches, ours)[0]),
         rows=_rows(measured),
         summary=_summary(plan, setting, measured, ours)
         | {"queries": {", ".join(place): _precisions(own) for place, own in shown.values()}},

@@ -6,15 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 
 from rankwise.report import Figure
-from rankwise.report.plots import COLORS, as_figure, new_axes
 from rankwise.theory import mean_of
+from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.retrieval.tables import of_method, with_interval
 from reproductions.retrieval_cost.measure import Cell
 
 
 def batch_figure(benches: Mapping[str, Sequence[Cell]], name: str) -> Figure:
     """Test mAP by batch of one set, with intervals; the label has the steps that were done."""
-    canvas, axes = new_axes("images in a batch", "test mAP")
+    drawing, ((axes,),) = canvas(1, 1, width=7.0, height=3.4)
+    plain(axes, x="images in a batch", y="test mAP")
     said = []
     cells = benches[name]
     for number, method in enumerate(dict.fromkeys(cell.method for cell in cells)):
@@ -33,4 +34,5 @@ def batch_figure(benches: Mapping[str, Sequence[Cell]], name: str) -> Figure:
         said.append(f"{method} {with_interval(mean)} at {own[0].batch} images")
     axes.set_xscale("log", base=2)
     axes.legend(fontsize=7, frameon=False)
-    return as_figure(canvas, f"{name}, equal time for all. {'; '.join(said)}.")
+    words = f"{name}, equal time for all. {'; '.join(said)}."
+    return Figure(png(drawing), words, words)

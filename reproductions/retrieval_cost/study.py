@@ -34,6 +34,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     rows += [{"part": "cost", **asdict(each)} for each in measured.costs]
     return Report(
         title="Image retrieval at equal time and memory",
+        verdict=conclusion(plan, measured)[0],
         rows=rows,
         sections=sections,
         figures=figures,

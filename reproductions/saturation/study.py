@@ -17,7 +17,7 @@ from rankwise.report import Figure, Section, Table
 from rankwise.theory import Mean, mean_of
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import BasePlan, Report, Setting, Study
-from reproductions.sentences import difference, standing
+from reproductions.sentences import difference, share, standing
 
 FEATURES, SHIFT = 20, 2.0
 
@@ -117,6 +117,7 @@ def report(plan: Plan, curves: list[Curve], setting: Setting) -> Report:
     table = _table(curves)
     return Report(
         title="Do the losses as printed stall, and does the annealed gain mend it?",
+        verdict=_verdict(curves),
         rows=[row for curve in curves for row in _rows(curve)],
         summary={
             "test_ap": {name: asdict(_last(curves, name)) for name in LOSSES},
@@ -129,6 +130,15 @@ def report(plan: Plan, curves: list[Curve], setting: Setting) -> Report:
         ],
         figures={"figure": figure},
         table=table,
+    )
+
+
+def _verdict(curves: list[Curve]) -> str:
+    found = [standing(_gained(curves, name)) for name in ("SOPRC", "StableAP")]
+    return (
+        "The annealed gain ends with a higher test AP than the printed one for "
+        f"{share(found.count('higher'), len(found))} losses, and with a lower one for "
+        f"{found.count('lower')}."
     )
 
 

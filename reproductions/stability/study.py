@@ -7,6 +7,7 @@ from dataclasses import asdict
 from rankwise.report import Section, Table
 from rankwise.theory import Mean
 from reproductions.frame import Report, Setting, Study
+from reproductions.sentences import first
 from reproductions.stability.figures import bounded_differences, twin_distances
 from reproductions.stability.losses import RATE, TAU
 from reproductions.stability.measure import Measured, Plan, measure
@@ -57,6 +58,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     slopes = {name: asdict(measured.slopes(name)) for name in measured.differences}
     return Report(
         title="How far does one example move the loss, and the trained model?",
+        verdict=first(conclusion(measured)),
         rows=_rows(measured),
         summary={
             "training": asdict(measured.training),

@@ -19,7 +19,7 @@ def test_writes_the_page_and_says_where(tmp_path):
     done = RUN.invoke(app, ["report", str(folder)])
     assert done.exit_code == 0, done.output
     assert done.stdout.strip() == str(folder / "index.html")
-    assert "boosted, ndcg" in (folder / "index.html").read_text()
+    assert "Gradient boosting, trained on NDCG" in (folder / "index.html").read_text()
 
 
 @pytest.mark.parametrize("debug", [False, True])

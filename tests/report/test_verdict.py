@@ -1,10 +1,13 @@
 """A training that ends below where it started says so, with what to try."""
 
 import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
+from rankwise.report import Headline
+from rankwise.report.verdict import Validation, Verdict, counted, lower_rate, may_be_chance, verdict
 
 ADVICE = ("a lower learning rate", "fewer steps")
 
@@ -22,12 +25,15 @@ def test_a_test_value_below_the_start_is_worse_and_has_advice():
         "  try: a lower learning rate",
         "  try: fewer steps",
     ]
-    section = found.section()
-    assert section.heading == "Verdict"
-    assert section.paragraphs == [
-        found.text,
-        "What to try: a lower learning rate; fewer steps.",
-    ]
+    headline = found.headline()
+    assert headline.text == f"W{found.text[1:]}."
+    assert headline.paragraphs == ["What to try: a lower learning rate; fewer steps."]
+
+
+def test_a_sentence_comes_before_the_numbers_of_the_field():
+    found = replace(said(test=(0.51, 0.61)), sentence="It finds 3 more.")
+    assert found.lines() == ["verdict: It finds 3 more.", found.text]
+    assert found.headline() == Headline("It finds 3 more.", [f"B{found.text[1:]}."])
 
 
 def test_it_is_worse_on_test_even_where_validation_rose():
@@ -84,3 +90,26 @@ def test_a_tenth_of_the_rate():
     assert lower_rate("optimizer.learning_rate", 0.01) == (
         "a lower learning rate, optimizer.learning_rate=0.001 (it was 0.01)"
     )
+
+
+def test_a_count_is_compared_case_by_case():
+    before, after = np.array([1.0] * 3 + [0.0] * 17), np.array([0.0] + [1.0] * 19)
+    words = "{count} of {total} users are served"
+    assert (
+        counted(words, before, after, "before") == "19 of 20 users are served, 16 more than before."
+    )
+    assert counted(words, after, before, "before").endswith(", 16 fewer than before.")
+    assert counted(words, after, after, "before").endswith("served, as many as before.")
+    few = counted(words, before[:4], after[:4], "before")
+    assert few == "3 of 4 users are served, as many as before."
+    some = counted(words, np.zeros(9), np.array([1.0] * 4 + [0.0] * 5), "before")
+    assert some.endswith(", 4 more than before; the difference may be chance.")
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "p"), [(5, 0, 0.0625), (6, 0, 0.03125), (15, 5, 0.041), (14, 6, 0.115)]
+)
+def test_chance_is_that_of_a_sign_test(gained, lost, p):
+    """The exact p-values of the binomial test, on both sides of .05."""
+    change = np.repeat([1.0, -1.0, 0.0], [gained, lost, 7])
+    assert bool(may_be_chance(change)) is (p > 0.05)

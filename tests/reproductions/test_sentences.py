@@ -114,6 +114,16 @@ every_study = pytest.mark.parametrize("name", STUDIES)
 
 @every_study
 @pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
+def test_the_verdict_is_made_of_the_numbers_of_the_run(name):
+    report = report_of(name, SEEDS[0])
+    assert re.search(r"\d|none|all", report.verdict)
+    assert report.verdict.endswith(".")
+    pool = known(report)
+    assert [t for t in NUMBER.findall(report.verdict) if not is_known(t, pool)] == []
+
+
+@every_study
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_what_was_written_in_advance_has_no_verdict(name):
     first, second = (said(name, seed) for seed in SEEDS)
     fixed = [sentence for sentence in first if sentence in set(second)]

@@ -105,6 +105,7 @@ def _show_columns(problem: Problem) -> None:
 
 def _show(found: task.CompareResult) -> None:
     from rankwise.report.comparison.run import read_run  # noqa: PLC0415
+    from rankwise.report.comparison.sections.headline import sentence  # noqa: PLC0415
 
     run = read_run(found.folder)
     best = run.recommended.number
@@ -124,7 +125,7 @@ def _show(found: task.CompareResult) -> None:
     caption = f"chosen by {run.choice}; difference and p against the best log-loss model"
     title = f"{run.metric} on {run.evaluation}, {run.data['test']} rows"
     show(reports.Table(header, rows, caption), title=title, styles={best: "bold"})
-    say(filter(None, (run.why, run.verdict, *run.remarks)))
+    say(filter(None, (sentence(run), run.why, run.verdict, run.not_best, *run.remarks)))
     if run.importance is not None:
         known = run.importance
         columns = [

@@ -38,7 +38,8 @@ def evaluate(  # noqa: PLR0917
     changes = image_tasks.at_root(root)
     settings, network, splits = task.open_run(run, changes, skip_broken=skip_broken)
     say(splits.remarks, error=True)
-    found = task.evaluate_splits(network, splits, settings, part, workers=workers)
+    galleries = task.embed_splits(network, splits, settings, part, workers=workers)
+    found = {name: each.evaluate(settings.data.hits) for name, each in galleries.items()}
     show(task.results_table({settings.objective.short: found}))
     if out is not None:
         report.write_json(out, {name: task.as_json(result) for name, result in found.items()})

@@ -1,8 +1,17 @@
 from rankwise.files import write_csv, write_json, write_whole
-from rankwise.report.html import Figure, Mean, Section, Table, settings_section, write_html
+from rankwise.report.html import (
+    Figure,
+    Headline,
+    Mean,
+    Section,
+    Table,
+    settings_section,
+    write_html,
+)
 
 __all__ = [
     "Figure",
+    "Headline",
     "Mean",
     "Section",
     "Table",

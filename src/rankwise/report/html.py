@@ -1,93 +1,48 @@
-"""HTML whose every text is escaped, and reports as single files with all that they show."""
+"""Reports as single HTML files: the verdict, then sections of figures, tables and text."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 
 from rankwise.files import write_whole
+from rankwise.report.elements import (
+    Child,
+    Markup,
+    details,
+    element,
+    figure,
+    fill,
+    join,
+    note,
+    scroll,
+)
 
-_STYLE = """
-:root { color-scheme: light; --ink: #1d2730; --quiet: #5b6770; --line: #d9dfe3; --accent: #00796b; }
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: #fff;
-  max-width: 68rem; margin: 2.5rem auto; padding: 0 1.25rem; }
-h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 1rem; }
-h2 { font-size: 1.2rem; margin: 2.25rem 0 .5rem; color: var(--accent); }
-p { max-width: 48rem; margin: .5rem 0; }
-figure { margin: 1.25rem 0; }
-figure img { max-width: 100%; height: auto; }
-caption span { position: sticky; left: 0; display: inline-block; width: max-content;
-  max-width: min(42rem, 88vw); }
-figcaption, caption { color: var(--quiet); font-size: .9rem; text-align: left; padding: .25rem 0; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: .92rem;
-  font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .8rem; border-bottom: 1px solid var(--line); text-align: right; }
-th { border-bottom: 2px solid var(--ink); vertical-align: bottom; }
-th:first-child, td:first-child, td.words { text-align: left; }
-td { white-space: nowrap; }
-td.words { white-space: normal; }
-@media (max-width: 30rem) { th, td { padding: .3rem .4rem; } table { font-size: .85rem; } }
-"""
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {style_hash};
+ script-src {script_hash}; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title><style>{style}</style></head>
-<body><h1>{title}</h1>{body}</body></html>
+<meta name="color-scheme" content="light dark"><title>{title}</title><style>{style}</style></head>
+<body><header><div class="bar"><p class="brand">{brand}</p>
+<button type="button" id="theme" class="quiet-button">Dark</button></div>
+<h1>{title}</h1>{headline}<nav aria-label="Sections">{links}</nav></header>
+<main>{sections}</main>
+<footer>Written by rankwise. Everything in this report is in this one file.</footer>
+<script type="application/json" id="report-data">{data}</script>
+<script>{script}</script></body></html>
 """
-
-
-class Markup(str):
-    """Text that is markup already; any other string is escaped where it enters an element."""
-
-    __slots__ = ()
-
-
-Child = str | int | Iterable["Child"] | None
-
-_VOID = frozenset({"br", "hr", "img", "input", "meta"})  # elements without content and end tag
-
-
-def element(name: str, /, *children: Child, **attributes: str | float | bool | None) -> Markup:
-    """Build an element; ``class_`` stands for ``class``, other underscores for hyphens.
-
-    An attribute that is None or False is left out, True stands without a value. Children are
-    strings (escaped, unless they are :class:`Markup`), numbers, or any nesting of these.
-    """
-    written = "".join(_attribute(key, value) for key, value in attributes.items())
-    if name in _VOID:
-        return Markup(f"<{name}{written}>")
-    return Markup(f"<{name}{written}>{join(children)}</{name}>")
-
-
-def fill(template: str, /, **children: Child) -> Markup:
-    """Fill the ``{places}`` of an HTML template with children, which are escaped."""
-    return Markup(template.format(**{name: join(each) for name, each in children.items()}))
-
-
-def join(children: Child) -> Markup:
-    """Join children into one piece of markup."""
-    if children is None:
-        return Markup()
-    if isinstance(children, Markup):
-        return children
-    if isinstance(children, (str, int)):
-        return Markup(escape(str(children)))
-    return Markup("".join(map(join, children)))
-
-
-def _attribute(key: str, value: str | float | bool | None) -> str:
-    if value is None or value is False:
-        return ""
-    name = key.rstrip("_").replace("_", "-")
-    if value is True:
-        return f" {name}"
-    shown = f"{value:g}" if isinstance(value, float) else str(value)
-    return f' {name}="{escape(shown)}"'
+_LINES = ("number", "more", "fine")  # of a tile
+_LONG = 24  # letters of a cell that breaks its lines
+_WIDE = 900  # pixels of an image that is not made as small as a phone
 
 
 @dataclass(frozen=True)
@@ -106,10 +61,10 @@ class Mean:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header; cells are shown as they print."""
+    """Rows under a header; the first column names its rows, cells are shown as they print."""
 
     header: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    rows: Sequence[Sequence[object]]  # markup, and lists of it, stand as they are
     caption: str = ""
 
     def __post_init__(self) -> None:
@@ -120,6 +75,26 @@ class Table:
                     f"got {len(row)}: {list(row)!r}"
                 )
 
+    def render(self) -> Markup:
+        """Return the table in a box that scrolls sideways."""
+        caption = element("caption", element("span", self.caption)) if self.caption else None
+        head = element("tr", [element("th", name, scope="col") for name in self.header])
+        body = [
+            element("tr", _cell("th", first, scope="row"), [_cell("td", each) for each in rest])
+            for first, *rest in self.rows
+        ]
+        made = element("table", caption, element("thead", head), element("tbody", body))
+        return scroll(made, "Table, scrolls sideways")
+
+
+def _cell(name: str, value: object, **attributes: str) -> Markup:
+    shown = join(value) if isinstance(value, (Markup, list)) else None
+    text = str(value)
+    long = shown is None and len(text) > _LONG
+    return element(
+        name, text if shown is None else shown, class_="words" if long else None, **attributes
+    )
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -129,55 +104,138 @@ class Figure:
     description: str
     caption: str = ""
 
+    def render(self) -> Markup:
+        """Return the image, which is part of the file, and its caption."""
+        image = thumbnail(self.png, self.description)
+        if int.from_bytes(self.png[16:20]) > _WIDE:  # where PNG has the width
+            image = scroll(image, "Figure, scrolls sideways")
+        return figure(image, self.caption)
+
+
+def thumbnail(png: bytes, description: str, class_: str | None = None) -> Markup:
+    """Return an image that is part of the file."""
+    data = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return element("img", src=data, alt=description, class_=class_)
+
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with paragraphs, then figures, then tables."""
+    """A heading with paragraphs, then figures, tables and any other content.
+
+    The heading is also the link at the top of the report. A section that is ``folded`` shows its
+    heading only, until it is opened.
+    """
 
     heading: str
+    paragraphs: Sequence[Child] = ()
+    figures: Sequence[Figure | Markup] = ()
+    tables: Sequence[Table | Markup] = ()
+    body: Child = None
+    anchor: str = ""  # the heading's letters if empty
+    charts: Mapping[str, object] = field(default_factory=dict)  # data of charts, by their names
+    folded: bool = False
+
+    def render(self, anchor: str = "") -> Markup:
+        """Return the section as HTML."""
+        anchor = anchor or self.anchor
+        heading = element("h2", self.heading, id=f"{anchor}-heading")
+        shown = [
+            [each if isinstance(each, Markup) else note(each) for each in self.paragraphs],
+            [e if isinstance(e, Markup) else e.render() for e in (*self.figures, *self.tables)],
+            self.body,
+        ]
+        content = details(heading, shown) if self.folded else [heading, shown]
+        return element("section", content, id=anchor, aria_labelledby=f"{anchor}-heading")
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The card at the top of a report: one sentence, what follows from it, and a few numbers.
+
+    A tile has a name, a number, and up to two lines that explain it.
+    """
+
+    text: str
     paragraphs: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
+    tiles: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    label: str = "Verdict"
+
+    def render(self) -> Markup:
+        """Return the card as HTML."""
+        words = [("eyebrow", self.label), ("choice", self.text)]
+        words += [("why", text) for text in self.paragraphs]
+        tiles = [
+            element("div", element("dt", name), [
+                element("dd", text, class_=c) for c, text in zip(_LINES, texts, strict=True) if text
+            ])
+            for name, texts in self.tiles.items()
+        ]  # fmt: skip
+        shown = element("dl", tiles, class_="tiles") if tiles else None
+        lines = [element("p", text, class_=name) for name, text in words]
+        return element("div", lines, shown, class_="hero")
 
 
 def settings_section(settings: Mapping[str, object]) -> Section:
-    """Return the section that lists the settings of a run."""
-    return Section("Settings", tables=[Table(("setting", "value"), list(settings.items()))])
+    """Return the section that lists the settings of a run, folded."""
+    table = Table(("setting", "value"), list(settings.items()))
+    return Section("Settings", tables=[table], folded=True)
 
 
-def render_report(title: str, sections: Iterable[Section]) -> str:
-    """Return the report as one string of HTML; every text in it is escaped."""
-    return fill(_PAGE, title=title, style=Markup(_STYLE), body=map(_section, sections))
+def write_html(
+    path: Path,
+    title: str,
+    sections: Sequence[Section],
+    *,
+    headline: Headline | None = None,
+    command: str = "",
+    data: Mapping[str, object] | None = None,
+) -> Path:
+    """Write a report, whole or not at all, and return its path; every text in it is escaped.
 
-
-def write_html(path: Path, title: str, sections: Iterable[Section]) -> Path:
-    """Write a report, whole or not at all, and return its path."""
-    return write_whole(path, render_report(title, sections))
-
-
-def _section(section: Section) -> Markup:
-    return element(
-        "section",
-        element("h2", section.heading),
-        [element("p", text) for text in section.paragraphs],
-        map(_figure, section.figures),
-        map(_table, section.tables),
+    Only its own style and script may run, and it fetches nothing. ``command`` is the one of
+    rankwise that wrote it, ``data`` what the script knows of the series in its charts.
+    """
+    anchored = list(zip(_anchors(sections), sections, strict=True))
+    style, script = _file("report.css"), _file("report.js")
+    charts = {name: chart for section in sections for name, chart in section.charts.items()}
+    page = fill(
+        _PAGE,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        title=title,
+        style=Markup(style),
+        brand=f"rankwise {command}".strip(),
+        headline=headline.render() if headline else None,
+        links=[element("a", each.heading, href=f"#{anchor}") for anchor, each in anchored],
+        sections=[each.render(anchor) for anchor, each in anchored],
+        data=Markup(_embedded({**(data or {}), "charts": charts})),
+        script=Markup(script),
     )
+    return write_whole(path, page)
 
 
-def _figure(figure: Figure) -> Markup:
-    data = f"data:image/png;base64,{base64.b64encode(figure.png).decode()}"
-    caption = element("figcaption", figure.caption) if figure.caption else None
-    return element("figure", element("img", src=data, alt=figure.description), caption)
+def _anchors(sections: Iterable[Section]) -> list[str]:
+    """Return an id for each section, none of them twice."""
+    seen: Counter[str] = Counter()
+    found = []
+    for each in sections:
+        letters = re.sub(r"[^a-z0-9]+", "-", each.heading.lower()).strip("-")
+        anchor = each.anchor or letters or "section"
+        seen[anchor] += 1
+        found.append(anchor if seen[anchor] == 1 else f"{anchor}-{seen[anchor]}")
+    return found
 
 
-def _table(table: Table) -> Markup:
-    caption = element("caption", element("span", table.caption)) if table.caption else None
-    head = element("thead", element("tr", [element("th", n, scope="col") for n in table.header]))
-    rows = [element("tr", map(_cell, row)) for row in table.rows]
-    return element("div", element("table", caption, head, element("tbody", rows)), class_="scroll")
+def _hash(text: str) -> Markup:
+    """Return the source of the only style or script that the policy allows."""
+    return Markup(f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'")
 
 
-def _cell(value: object) -> Markup:
-    text = str(value)
-    return element("td", text, class_="words" if len(text) > 24 else None)
+def _embedded(data: object) -> str:
+    """Return JSON that no name in it can end: browsers look for the end of a script first."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _file(name: str) -> str:
+    return resources.files("rankwise.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,49 +1,65 @@
-"""Plots of a report, drawn by matplotlib the same way everywhere."""
+"""Plots that several tasks have: lines over time or recall, and bars in the cells of a table."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping, Sequence
 
-from rankwise.extras import require
-from rankwise.report.html import Figure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Canvas
-
-COLORS = ("#9e9e9e", "#00796b", "#c62828", "#5e35b1")
+from rankwise.report.charts import BROAD, Frame, dot, line, linear_axis, padded
+from rankwise.report.elements import Child, Markup, chips, element, figure
+from rankwise.report.format import NOTHING, decimal
 
 
-def new_axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[Canvas, Axes]:
-    """Return an empty figure of 7 inches by ``height``, and its axes."""
-    require("rankwise.report", "matplotlib")
-    from matplotlib.figure import Figure as Canvas  # noqa: PLC0415  (an extra)
+def line_chart(
+    x: str,
+    y: str,
+    lines: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    caption: str,
+    *,
+    kept: tuple[float, float] | None = None,
+    small: bool = False,
+) -> Markup:
+    """Return a figure of lines by name, the first dashed where there are others.
 
-    canvas = Canvas(figsize=(7.0, height), layout="constrained")
-    axes = canvas.subplots()
-    axes.set_xlabel(x_label, fontsize=9)
-    axes.set_ylabel(y_label, fontsize=9)
-    axes.tick_params(labelsize=8)
-    axes.spines["top"].set_visible(False)
-    axes.grid(alpha=0.25, linewidth=0.6)
-    return canvas, axes
+    Args:
+        x, y: Titles of the axes.
+        lines: Positions and heights; what is NaN is left out.
+        caption: What the figure shows, in words.
+        kept: A point to mark.
+        small: Whether it stands beside another one.
+    """
+    known = {
+        name: [(a, b) for a, b in zip(*each, strict=True) if not math.isnan(b)]
+        for name, each in lines.items()
+    }
+    marked = [] if kept is None or math.isnan(kept[1]) else [kept]
+    points = [*marked, *(point for path in known.values() for point in path)] or [(0.0, 0.0)]
+    xs, ys = zip(*points, strict=True)
+    wide = {} if small else BROAD
+    span = max(xs) - min(xs)
+    few = max(1, int(span)) if all(float(each).is_integer() for each in xs) else 6
+    across = linear_axis(x, min(xs), max(xs), max_ticks=min(6, few))
+    frame = Frame(across, linear_axis(y, *padded(ys)), **wide)
+    first = ["base"] if len(known) > 1 else []
+    colors = [*first, *(f"c{n % 6}" for n in range(len(known) - len(first) - 1)), "best"]
+    marks: list[Child] = []
+    for color, (name, path) in zip(colors, known.items(), strict=True):
+        drawn: list[Child] = (
+            [line(frame, [a for a, _ in path], [b for _, b in path])] if path else []
+        )
+        if color == "best":
+            drawn += [dot(frame, *point, 6.0, f"{name}: {point[1]:.4f}") for point in marked]
+        marks.append(element("g", drawn, class_=color))
+    names = chips(dict(zip(colors, known, strict=True))) if first else None
+    return figure(frame.render(marks, label=caption), [names, caption])
 
 
-def history_axes(
-    values: Sequence[float], y_label: str, kept: tuple[int, float]
-) -> tuple[Canvas, Axes]:
-    """Return a figure of one value per epoch, and its axes; ``kept`` is marked."""
-    canvas, axes = new_axes("epoch", y_label, 3.2)
-    axes.plot(range(1, len(values) + 1), values, ".-", color=COLORS[1], linewidth=1.1)
-    axes.plot(*kept, "o", color=COLORS[2], markersize=6)
-    return canvas, axes
-
-
-def as_figure(canvas: Canvas, caption: str) -> Figure:
-    """Return the figure of a report, with its caption as alternative text."""
-    buffer = io.BytesIO()
-    # Without the date and version the same data make the same file.
-    canvas.savefig(buffer, format="png", dpi=130, metadata={"Software": None})
-    return Figure(buffer.getvalue(), caption, caption)
+def bar(share: float, class_: str = "best") -> Child:
+    """Return a bar from 0 to 1 for a cell of a table, and its value."""
+    if math.isnan(share):
+        return NOTHING
+    shape = element("rect", class_="bars", x=0, y=3, height=12, width=round(120 * share, 1))
+    ground = element("rect", class_="ground", x=0, y=3, height=12, width=120)
+    classes = f"meter {class_}"
+    image = element("svg", ground, shape, class_=classes, viewBox="0 0 120 18", aria_hidden="true")
+    return [image, decimal(share)]

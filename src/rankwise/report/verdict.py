@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from rankwise.report import Section
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise.report import Headline
 
 
 @dataclass(frozen=True)
@@ -24,19 +28,83 @@ class Validation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``text`` says how the result compares with the start; ``advice`` is empty if it is better."""
+    """``text`` says how the result compares with the start; ``advice`` is empty if it is better.
+
+    ``sentence`` says the same without the words of the field: what comes of it for a user.
+    """
 
     text: str
     advice: tuple[str, ...] = ()
+    sentence: str = ""
 
     def lines(self) -> list[str]:
         """Return the lines of the console."""
-        return [f"verdict: {self.text}", *(f"  try: {one}" for one in self.advice)]
+        said = [self.sentence, self.text] if self.sentence else [self.text]
+        first, *rest = said
+        return [f"verdict: {first}", *rest, *(f"  try: {one}" for one in self.advice)]
 
-    def section(self) -> Section:
-        """Return the section of the report."""
+    def headline(self) -> Headline:
+        """Return the card at the top of the report."""
+        text = f"{self.text[:1].upper()}{self.text[1:]}"
         tries = [f"What to try: {'; '.join(self.advice)}."] if self.advice else []
-        return Section("Verdict", [self.text, *tries])
+        if not self.sentence:
+            return Headline(f"{text}.", tries)
+        return Headline(self.sentence, [f"{text}.", *tries])
+
+
+Floats = NDArray[np.float64]
+
+
+def counted(words: str, before: Floats, after: Floats, than: str) -> str:
+    """Return a sentence on how many cases succeed, and whether the change may be chance.
+
+    Args:
+        words: The sentence, with ``{count}`` and ``{total}``.
+        before, after: Whether each case succeeds, or how likely; the same cases in both.
+        than: What ``before`` is, after "more than".
+    """
+    change = after - before
+    more = round(float(change.sum()))
+    than = (
+        f"{abs(more):,} {'more' if more > 0 else 'fewer'} than {than}"
+        if more
+        else f"as many as {than}"
+    )
+    said = words.format(count=f"{round(float(after.sum())):,}", total=f"{len(after):,}")
+    return f"{said}, {than}{may_be_chance(change) if more else ''}."
+
+
+def may_be_chance(change: Floats) -> str:
+    """Return the words for paired differences in [−1, 1] that may be chance, at 5 %.
+
+    McNemar's test (1947), with the correction for continuity.
+    """
+    chance = abs(change.sum()) - 1 <= 1.96 * math.sqrt(float((change**2).sum()))
+    return "; the difference may be chance" if chance else ""
+
+
+class Record(NamedTuple):
+    """Numbers of cases that are better, equal up to rounding, and worse."""
+
+    won: int
+    equal: int
+    lost: int
+
+    @classmethod
+    def of(cls, change: Floats) -> Record:
+        """Count differences; those that are NaN are none of the three."""
+        signs = np.sign(np.round(change[~np.isnan(change)], 12))
+        return cls(*(int((signs == sign).sum()) for sign in (1, 0, -1)))
+
+    @property
+    def total(self) -> int:
+        """All cases."""
+        return sum(self)
+
+    @property
+    def chance(self) -> str:
+        """The words for a record that may be chance."""
+        return may_be_chance(np.repeat([1.0, 0.0, -1.0], self)) if self.won != self.lost else ""
 
 
 def verdict(
@@ -47,6 +115,7 @@ def verdict(
     reach: float = math.nan,
     validation: Validation | None = None,
     advice: Sequence[str] = (),
+    sentence: str = "",
 ) -> Verdict:
     """Compare a training with its start.
 
@@ -57,6 +126,7 @@ def verdict(
         reach: half of the 95 % interval of their difference, NaN where it is not known.
         validation: its values on the validation part; None where there is none.
         advice: what to try where the result is not above the start.
+        sentence: what comes of it for a user.
 
     Returns:
         The verdict: below the start if the saved state is the start itself, if it tests lower than
@@ -74,22 +144,22 @@ def verdict(
                 f"no better than the start: {was} and at most {best:.4f} after it; what is "
                 "saved is the start, before any training"
             )
-            return Verdict(text, tuple(advice))
+            return Verdict(text, tuple(advice), sentence)
         if last < start:
             text = (
                 f"the training ends below its start: {was} and {last:.4f} at its end; what is "
                 f"saved is {validation.unit} {validation.kept}, the best with {best:.4f}"
             )
-            return Verdict("; ".join(filter(None, (text, went))), tuple(advice))
+            return Verdict("; ".join(filter(None, (text, went))), tuple(advice), sentence)
         if test is None:
             test, went = (start, best), _went(f"validation {metric}", start, best)
     if test is None:
-        return Verdict(f"not known: {metric} was not measured before training")
+        return Verdict(f"not known: {metric} was not measured before training", (), sentence)
     before, after = test
     if after > before:
-        return Verdict(f"better than the start: {went}")
+        return Verdict(f"better than the start: {went}", (), sentence)
     how = "worse" if after < before else "no better"
-    return Verdict(f"{how} than the start: {went}", tuple(advice))
+    return Verdict(f"{how} than the start: {went}", tuple(advice), sentence)
 
 
 def _went(metric: str, before: float, after: float, reach: float = math.nan) -> str:

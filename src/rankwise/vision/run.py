@@ -14,8 +14,9 @@ from torch import nn
 
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
-from rankwise.report import Figure, Section, settings_section, write_html
-from rankwise.report.plots import COLORS, as_figure, new_axes
+from rankwise.report import Section, settings_section, write_html
+from rankwise.report.elements import Markup, pair
+from rankwise.report.plots import line_chart
 from rankwise.report.verdict import Validation, Verdict, lower_rate
 from rankwise.settings import TaskSettings, require_choice
 from rankwise.training import (
@@ -176,6 +177,7 @@ def write_report(
     title: str,
     sections: Sequence[Section],
     *,
+    command: str,
     training: Section,
     data: Sequence[str],
     settings: TaskSettings,
@@ -184,31 +186,31 @@ def write_report(
     """Write ``index.html``, and return its path."""
     settings_shown = {name: str(value) for name, value in flat_settings(settings.plain())}
     sections = [
-        verdict.section(),
         *sections,
         training,
         Section("Data", list(data)),
         settings_section(settings_shown),
     ]
-    return write_html(out / "index.html", title, sections)
+    headline = verdict.headline()
+    return write_html(out / "index.html", title, sections, headline=headline, command=command)
 
 
-def curve_figure(trained: History) -> Figure:
-    """Plot loss and validation mAP over the steps."""
-    canvas, axes = new_axes("step", "mean loss of the batches")
+def curve_figure(trained: History, metric: str = "map") -> Markup:
+    """Plot the loss and a metric of validation over the steps."""
     steps = [row["step"] for row in trained.history]
     losses = [row["loss"] for row in trained.history]
-    axes.plot(steps, losses, ".-", color=COLORS[0], linewidth=1.1)
-    words = f"The loss (gray) over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}"
-    if "map" in trained.history[-1]:
-        right = axes.twinx()
-        values = [row["map"] for row in trained.history]
+    words = f"The loss over {int(steps[-1])} steps, {losses[0]:.3f} to {losses[-1]:.3f}."
+    validated = metric in trained.history[-1]
+    y, shown = "mean loss of the batches", {"loss": (steps, losses)}
+    figures = [line_chart("step", y, shown, words, small=validated)]
+    if validated:
+        values = [row[metric] for row in trained.history]
         if math.isfinite(trained.start):
             steps, values = [0, *steps], [trained.start, *values]
-        right.plot(steps, values, ".-", color=COLORS[1])
-        right.set_ylabel("mAP of validation", fontsize=9, color=COLORS[1])
-        right.tick_params(labelsize=8)
-        right.spines["top"].set_visible(False)
         when = f"after step {trained.best_step}" if trained.best_step else "before training"
-        words += f", and mAP of validation; the best, {when}, was kept"
-    return as_figure(canvas, words + ".")
+        name = metric.replace("ap", "AP")
+        words = f"{name} of validation; the best, {when}, was kept."
+        kept = (trained.best_step, max((v for v in values if not math.isnan(v)), default=math.nan))
+        shown = {name: (steps, values)}
+        figures.append(line_chart("step", name, shown, words, kept=kept, small=True))
+    return pair(figures) if validated else figures[0]

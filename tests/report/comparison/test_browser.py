@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.report.comparison.browser import CHROMIUM, Browser
+from tests.report.browser import CHROMIUM, Browser
 from tests.report.comparison.sample import BASELINE, RECOMMENDED, grouped
 
 from rankwise.report.comparison.report import write_report
@@ -63,7 +63,7 @@ def test_names_sort_as_words_and_what_has_no_value_stays_last(browser):
     for _ in range(2):
         browser.click("#result-table thead th:nth-child(5) button")
         assert values(browser, 4)[-1] == ""
-        assert values(browser, 0)[-1] == "boosted, log-loss"
+        assert values(browser, 0)[-1] == "Gradient boosting, trained on log-loss"
 
 
 def test_a_heading_sorts_with_the_keyboard(browser):
@@ -161,9 +161,32 @@ def test_a_legend_hides_a_candidate_in_every_chart(browser):
     pressed = f"document.querySelector('#lift [data-toggle=\"{BASELINE}\"]').ariaPressed"
     assert browser.run(pressed) == "false"
     browser.hover('svg[data-chart="pr"]', x=0.4)
-    assert "boosted, log-loss" not in browser.text("#curves .tip")
+    assert "Gradient boosting, trained on log-loss" not in browser.text("#curves .tip")
     browser.click(f'#lift [data-toggle="{BASELINE}"]')
     assert browser.run(count) == 5
+
+
+def test_on_a_phone_legends_are_folded_and_wide_tables_say_that_they_scroll(browser, page):
+    legends = "[...document.querySelectorAll('.legend')].map((each) => each.open)"
+    hint = (
+        "[...document.querySelectorAll('#results .scroll')]"
+        ".map((box) => getComputedStyle(box, '::before').content)"
+    )
+    assert set(browser.run(legends)) == {True}
+    assert browser.run(hint)[0] == "none"
+    browser.look(390, 844, phone=True)
+    browser.open(page)
+    assert set(browser.run(legends)) == {False}
+    assert browser.run(hint)[0] == '"Scroll sideways →"'
+    browser.click(".legend summary")
+    assert browser.run(legends)[0]
+
+
+def test_folded_parts_are_open_in_print(browser):
+    opened = "[...document.querySelectorAll('details')].every((each) => each.open)"
+    assert not browser.run(opened)
+    browser.page.pdf()
+    browser.wait(opened)
 
 
 def test_bands_of_all(browser):
@@ -179,7 +202,7 @@ def test_values_are_read_off_a_chart_by_mouse_and_keys(browser):
     browser.hover('svg[data-chart="pr"]', x=0.5)
     first = browser.text(tip)
     assert first.startswith("recall 0.4")
-    assert "boosted, ap" in first
+    assert "Gradient boosting, trained on average precision" in first
     browser.run("document.querySelector('svg[data-chart=\"pr\"]').focus()")
     browser.press("ArrowRight", times=3)
     assert browser.text(tip) != first
@@ -251,12 +274,7 @@ def test_texts_stand_out_from_their_ground(browser, page, dark):
 def test_on_a_phone_only_tables_scroll_sideways(browser, page, width):
     browser.look(width, 800, phone=True)
     browser.open(page)
-    assert browser.run("document.documentElement.scrollWidth") <= width
-    too_wide = browser.run(f"""[...document.querySelectorAll("body *")]
-      .filter((e) => e.getClientRects().length && !e.closest(".scroll, nav, pre, svg"))
-      .filter((e) => e.getBoundingClientRect().right > {width} + 1)
-      .map((e) => e.outerHTML.slice(0, 80))""")
-    assert too_wide == []
+    assert browser.too_wide() == []
     small = browser.run("""Math.min(...[...document.querySelectorAll(".chart text")].map((t) => {
       const svg = t.closest("svg");
       return parseFloat(getComputedStyle(t).fontSize) * svg.clientWidth / svg.viewBox.baseVal.width;

@@ -9,110 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.report.comparison.sections.small import candidate, pair, small_run, text_of, tree_of
 
-from rankwise.report.comparison.markup import (
-    Section,
-    color_class,
-    figure,
-    legend,
-    note,
-    scroll,
-    swatch,
-    table,
-)
+from rankwise.report.comparison.markup import color_class, legend, swatch
 from rankwise.report.comparison.run import Candidate, Estimate, Run
-from rankwise.report.html import Markup, element, join
-
-NASTY = "<script>alert(\"π & 'v'\")</script>"
-
-
-def test_texts_and_attributes_are_escaped():
-    made = element("p", NASTY, title=NASTY)
-    safe = "&lt;script&gt;alert(&quot;π &amp; &#x27;v&#x27;&quot;)&lt;/script&gt;"
-    assert made == f'<p title="{safe}">{safe}</p>'
-
-
-def test_markup_is_not_escaped_again_but_what_is_made_from_it_is():
-    inner = element("b", "x")
-    assert element("p", inner) == "<p><b>x</b></p>"
-    assert element("p", f"{inner}") == "<p>&lt;b&gt;x&lt;/b&gt;</p>"
-    assert isinstance(join([inner]), Markup)
-
-
-def test_attributes():
-    made = element(
-        "td", 3, class_="a", data_value=0.25, hidden=True, lang=None, for_="b", wide=False
-    )
-    assert made == '<td class="a" data-value="0.25" hidden for="b">3</td>'
-    assert element("meta", name="viewport") == '<meta name="viewport">'
-
-
-def test_children_of_any_depth():
-    parts = (element("i", n) for n in range(2))
-    assert element("p", "a", [None, ["b", parts]]) == "<p>ab<i>0</i><i>1</i></p>"
-
-
-def test_a_section_is_named_by_its_heading():
-    made = Section("lift", "Lift at k", element("p", "body")).render()
-    assert made == (
-        '<section id="lift" aria-labelledby="lift-heading">'
-        '<h2 id="lift-heading">Lift at k</h2><p>body</p></section>'
-    )
-
-
-def test_a_section_takes_a_list_of_pieces_and_escapes_plain_text():
-    made = Section("a", "A <b> & c", [element("p", 1), None, ["<b>", element("p", 2)]]).render()
-    assert ">A &lt;b&gt; &amp; c</h2>" in made
-    assert "<p>1</p>&lt;b&gt;<p>2</p></section>" in made
-
-
-def test_a_section_has_no_charts_unless_it_is_given_some():
-    assert Section("a", "A", "").charts == {}
-    numbers = {"x": [1, 2]}
-    assert Section("a", "A", "", {"pr": numbers}).charts["pr"] is numbers
-
-
-def test_sections_do_not_share_their_charts():
-    first, second = Section("a", "A", ""), Section("b", "B", "")
-    assert first.charts is not second.charts
-
-
-def test_a_note_is_one_paragraph_of_all_its_pieces():
-    made = note("a < b, ", element("strong", "<b>"), ["; ", "c"])
-    assert made == '<p class="note">a &lt; b, <strong>&lt;b&gt;</strong>; c</p>'
-    assert isinstance(made, Markup)
-
-
-def test_a_figure_has_a_hidden_tip_beside_its_image_and_a_caption_below():
-    assert figure(element("svg"), "A & b") == (
-        '<figure><div class="plot"><svg></svg><div class="tip" hidden></div></div>'
-        "<figcaption>A &amp; b</figcaption></figure>"
-    )
-
-
-def test_a_table_names_its_columns_and_its_rows():
-    made = table("Of <b>.", ["Name", "Value"], [["<i>", 1], ["second", element("em", "2")]])
-    assert made == (
-        '<div class="scroll" role="group" aria-label="Table, scrolls sideways" tabindex="0">'
-        "<table><caption>Of &lt;b&gt;.</caption>"
-        '<thead><tr><th scope="col">Name</th><th scope="col">Value</th></tr></thead><tbody>'
-        '<tr><th scope="row">&lt;i&gt;</th><td>1</td></tr>'
-        '<tr><th scope="row">second</th><td><em>2</em></td></tr>'
-        "</tbody></table></div>"
-    )
-
-
-def test_a_table_without_rows_keeps_its_head():
-    made = table("Nothing.", ["Name"], [])
-    assert '<th scope="col">Name</th>' in made
-    assert "<tbody></tbody>" in made
-
-
-def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_label():
-    made = scroll(element("table"), 'A "wide" one')
-    assert made == (
-        '<div class="scroll" role="group" aria-label="A &quot;wide&quot; one" tabindex="0">'
-        "<table></table></div>"
-    )
 
 
 def many(others: int) -> Run:
@@ -168,7 +66,7 @@ def test_thirteen_are_told_apart_wherever_the_recommended_and_the_baseline_stand
 
 
 def test_the_style_of_the_page_knows_every_class() -> None:
-    style = resources.files("rankwise.report.comparison").joinpath("report.css").read_text("utf-8")
+    style = resources.files("rankwise.report").joinpath("report.css").read_text("utf-8")
     for name in {word for each in colors(many(12)) for word in each.split()}:
         assert re.search(rf"^\.{name} ", style, re.MULTILINE), name
 
@@ -227,7 +125,7 @@ def test_the_box_for_bands_is_there_where_there_are_bands() -> None:
 
 
 def test_the_buttons_are_a_group_with_a_name() -> None:
-    (group,) = tree_of(legend(many(0), ()))
+    (group,) = tree_of(legend(many(0), ())).findall(".//div")
     assert (group.attrib["role"], group.attrib["aria-label"]) == (
         "group",
         "Candidates shown",

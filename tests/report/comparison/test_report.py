@@ -83,7 +83,7 @@ def reader(page):
 def test_every_section_is_there_and_linked(reader):
     anchors = [
         "results", "importance", "curves", "time", "scores", "threshold", "lift", "calibration",
-        "setting",
+        "settings",
     ]  # fmt: skip
     assert [section["id"] for section in reader.of("section")] == anchors
     assert [link["href"] for link in reader.of("a")] == [f"#{anchor}" for anchor in anchors]
@@ -221,7 +221,7 @@ def test_weights_are_counted(tmp_path, held, found):
 def test_lists_have_a_histogram_instead_of_curves(tmp_path):
     reader = read(write_report(grouped(tmp_path)))
     assert [section["id"] for section in reader.of("section")] == [
-        "results", "lists", "time", "setting",
+        "results", "lists", "time", "settings",
     ]  # fmt: skip
     assert "a mean over 59 lists" in reader.text
     assert "which have no value: 1." in reader.text

@@ -8,7 +8,13 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from tests.tasks.classification.cases import TWO, settings, splits
 
 from rankwise.metrics import partial_auroc
-from rankwise.tasks.classification.evaluate import as_json, evaluate, evaluate_scores
+from rankwise.tasks.classification.evaluate import (
+    as_json,
+    evaluate,
+    evaluate_scores,
+    sentence,
+    tail_section,
+)
 from rankwise.tasks.classification.task import new_classifier
 from rankwise.vision.image_dataset import ImageDataset
 
@@ -74,3 +80,37 @@ def test_a_network_is_judged_by_its_own_logits():
     assert logits.shape == (len(pictures), 1)
     wanted = average_precision_score(parts.test.target, logits[:, 0].detach())
     assert evaluate(network, parts.test, chosen).map == pytest.approx(wanted)
+
+
+def test_images_among_the_first_of_their_class_are_counted():
+    # Of class a (two images) the first two are 0 and 2; b's one image is second, c's are tied.
+    target = torch.tensor([0, 0, 1, 2, 2])
+    logits = torch.tensor(
+        [[3.0, 2.0, 0.0], [1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    )
+    found = evaluate_scores(logits, target, NAMES)
+    assert found.first == (True, False, False, False, False)
+    best = evaluate_scores(torch.nn.functional.one_hot(target, 3).float(), target, NAMES)
+    assert sentence(found, best) == (
+        "5 of 5 images are ranked where they belong, among the first of their class, 4 more than "
+        "before training; the difference may be chance."
+    )
+
+
+def test_one_class_is_named():
+    target = torch.tensor([1, 0, 1, 0, 0])
+    good, bad = torch.tensor([[2.0], [0.0], [1.0], [-1.0], [-2.0]]), torch.zeros(5, 1)
+    before, after = (evaluate_scores(each, target, ("rest", "cat")) for each in (bad, good))
+    assert sentence(before, after).startswith(
+        "2 of the 2 images of cat are among the first 2 of the ranking, 2 more than"
+    )
+
+
+def test_the_rarest_classes_come_first_with_both_values():
+    target = torch.tensor([0, 0, 1, 1])
+    before = evaluate_scores(torch.zeros(4, 3), target, NAMES)
+    after = evaluate_scores(torch.nn.functional.one_hot(target, 3).float(), target, NAMES)
+    (table,) = tail_section({"untrained": before, "ap": after}, {"a": 9, "b": 2, "c": 0}).tables
+    assert [row[:2] for row in table.rows] == [("b", 2), ("a", 9)]  # c has nothing to rank
+    assert [row[2][1] for row in table.rows] == ["0.500", "0.500"]
+    assert [row[3][1] for row in table.rows] == ["1.000", "1.000"]

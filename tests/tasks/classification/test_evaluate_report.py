@@ -47,6 +47,7 @@ def write_report(out, chosen, parts, trained, results):
         out,
         "Classification",
         [report_section(results)],
+        command="classify",
         training=Section("Training", figures=[curve_figure(trained)]),
         data=parts.describe().splitlines(),
         settings=chosen,
@@ -91,14 +92,16 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
     assert path == tmp_path / "run" / "index.html"
     assert [each.name for each in path.parent.iterdir()] == ["index.html"]
     html = path.read_text()
-    assert "<p>worse than the start: &lt;u&gt;</p>" in html
+    assert '<p class="choice">Worse than the start: &lt;u&gt;.</p>' in html
     assert html.count("<td>0.0625</td>") == 1  # the mean of the untrained, not its classes
-    assert "<tr><td>&lt;dog&gt;</td><td>5</td><td>1.0000</td>" in html
+    assert '<tr><th scope="row">&lt;dog&gt;</th><td>5</td><td>1.0000</td>' in html
     assert "<dog>" not in html
-    assert "The loss (gray) over 4 steps, 1.500 to 0.500, and mAP of validation" in html
-    assert "<p>left out: 1 files that cannot be read</p>" in html
-    assert "<p>train: 24 images of 3 classes: class0 12, class1 8, class2 4</p>" in html
-    assert "<tr><td>data.max_fpr</td><td>0.25</td></tr>" in html
+    assert "The loss over 4 steps, 1.500 to 0.500." in html
+    assert '<p class="note">left out: 1 files that cannot be read</p>' in html
+    assert (
+        '<p class="note">train: 24 images of 3 classes: class0 12, class1 8, class2 4</p>' in html
+    )
+    assert '<tr><th scope="row">data.max_fpr</th><td>0.25</td></tr>' in html
 
 
 def test_the_same_run_has_the_same_page(tmp_path):

@@ -64,8 +64,8 @@ def test_what_beats_log_loss_and_its_average_has_a_gain_by_the_metric(many):
     (pair,) = outcome(many, fitted, BOTH).controls
     gain = pair.difference
     assert said == (
-        "The gain is the metric's; against linear, two log-losses, the average of two log-loss "
-        f"fits: {gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}, p {gain.p:.3f}), "
+        "The gain is the metric's; against a linear model trained on log-loss twice, averaged: "
+        f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}, p {gain.p:.3f}), "
         "clearly better."
     )
     assert gain.low > 0
@@ -73,13 +73,15 @@ def test_what_beats_log_loss_and_its_average_has_a_gain_by_the_metric(many):
 
 def test_what_gains_no_more_than_the_average_of_log_losses_may_owe_it_to_averaging(many):
     said = last_sentence(many, four(many, both=1.0, two=1.0), BOTH)
-    assert said.startswith("The gain may be that of averaging; against linear, two log-losses")
+    assert said.startswith(
+        "The gain may be that of averaging; against a linear model trained on log-loss twice"
+    )
     assert said.endswith("within chance.")
 
 
 def test_an_average_of_log_losses_that_is_better_is_reported(many):
     said = last_sentence(many, four(many, both=0.7, two=2.0), BOTH)
-    assert said.startswith("Averaging without the metric gains more; against linear, two")
+    assert said.startswith("Averaging without the metric gains more; against a linear model")
     assert said.endswith("worse.")
 
 
@@ -87,14 +89,14 @@ def test_a_recommended_control_is_a_gain_of_averaging(many):
     said = last_sentence(many, four(many, both=1.0, two=1.0), TWO)
     assert said.startswith(
         "The gain is that of averaging: both of its models are trained on log-loss. "
-        "linear, log-loss + ap against it: "
+        "Against it, a linear model trained on log-loss and on average precision, averaged: "
     )
 
 
 def test_without_a_clear_gain_only_the_number_is_reported(many):
     fitted = four(many, both=0.0, two=0.0)
     said = outcome(many, fitted, BOTH).verdict
-    assert "within chance. Against linear, two log-losses, the average of two" in said
+    assert "within chance. Against a linear model trained on log-loss twice, averaged: " in said
     assert "The gain" not in said
 
 
@@ -108,13 +110,16 @@ def test_where_nothing_can_be_decided_no_source_is_named(tmp_path):
     here = problem(tmp_path)
     said = outcome(here, four(here, both=3.0), BOTH).verdict
     assert said.startswith("Nothing can be decided")
-    assert "two log-losses" not in said
+    assert "twice" not in said
 
 
 def test_without_a_control_there_is_nothing_to_compare_with(many):
     fitted = four(many, both=2.0)[:TWO]
     found = outcome(many, fitted, BOTH)
     assert found.controls == []
-    assert found.verdict == "On the test part it is clearly better than linear, log-loss."
+    assert (
+        found.verdict
+        == "On the test part it is clearly better than a linear model trained on log-loss."
+    )
     alone = [fitted[PLAIN], four(many)[TWO]]
     assert controlled(alone, Choice(1, 0, ""), Evaluation([(many, alone)])) == []

@@ -65,20 +65,24 @@ def test_lists_are_counted_where_there_are_lists(tmp_path):
 
 def test_with_many_positives_the_interval_decides(many):
     assert verdict(many, shifted(many, 3.0)) == (
-        "On the test part it is clearly better than linear, log-loss."
+        "On the test part it is clearly better than a linear model trained on log-loss."
     )
     worse = verdict(many, shifted(many, -3.0))
-    assert worse.startswith("On the test part it is worse than linear, log-loss: keep")
+    assert worse.startswith(
+        "On the test part it is worse than a linear model trained on log-loss: keep"
+    )
     near = [done(many, "log_loss", 1), done(many, "ap", 2)]
-    assert verdict(many, near).endswith("the difference to linear, log-loss is within chance.")
+    said = "the difference to a linear model trained on log-loss is within chance."
+    assert verdict(many, near).endswith(said)
 
 
 def test_a_zero_difference_of_the_same_ranking_is_explained(many):
     base, other = shifted(many, 0.0)
     same = replace(other, test=np.exp(base.test))  # another scale, the same order
     assert verdict(many, [base, same]) == (
-        "linear, ap ranks every tested row as linear, log-loss does, so the difference is 0: "
-        "trained on the metric it ranked its held-out rows no better, and kept log-loss."
+        "A linear model trained on average precision ranks every tested row as a linear model "
+        "trained on log-loss does, so the difference is 0: trained on the metric it "
+        "ranked its held-out rows no better, and kept log-loss."
     )
 
 
@@ -99,7 +103,32 @@ def test_a_difference_too_small_to_be_shown_is_explained(many):
     test = base.test.copy()
     test[lowest] = test[lowest[::-1]]  # two rows at the end change places
     found = verdict(many, [base, replace(other, test=test)])
-    assert "rank some tested rows differently, but ap changes by less than 0.0005" in found
+    assert (
+        "rank some tested rows differently, but average precision changes by less than 0.0005"
+        in found
+    )
+
+
+def not_best_of(found):
+    return found.results({})["not_best"]
+
+
+def test_why_a_recommended_candidate_is_not_the_best_on_the_tested_rows(many):
+    fitted = shifted(many, 3.0)
+    assert not_best_of(outcome(many, fitted, 1)) == ""
+    found = outcome(many, fitted, 0)
+    gain = found.evaluation.difference(1, 0)
+    assert not_best_of(found) == (
+        "A linear model trained on average precision has the highest value here, but the choice "
+        "was made on validation, before these rows were read: choosing by them would make the best "
+        f"look better than it is. The difference to the recommended candidate, {gain.mean:+.4f} "
+        f"(95 % {gain.low:+.4f} to {gain.high:+.4f}), is more than chance explains."
+    )
+    near = [done(many, "log_loss", 1), done(many, "ap", 2)]
+    values = [each.mean for each in outcome(many, near, 0).tests]
+    lower = int(np.argmin(values))
+    assert not_best_of(outcome(many, near, lower)).endswith("is within chance.")
+    assert not_best_of(outcome(many, near, 1 - lower)) == ""
 
 
 def test_log_loss_that_won_is_not_talked_away(many):
@@ -116,7 +145,10 @@ def test_candidates_that_rank_as_the_baseline_does_are_named_beside_their_zero(m
         found = outcome(many, fitted, recommended)
         assert found.gains[1].mean == 0.0
         assert found.evaluation.same_ranking(1, 0)
-        expected = "difference 0, ranks every tested row as linear, log-loss does: linear, ap"
+        expected = (
+            "difference 0, ranks every tested row as a linear model trained on log-loss does: "
+            "a linear model trained on average precision"
+        )
         assert (expected in remarks_of(many, fitted, recommended=recommended)) is named
 
 
@@ -136,7 +168,9 @@ def test_a_candidate_that_has_learned_nothing_is_named(tmp_path):
     (note,) = remarks_of(here, [half_learned(here, 1, 4)])
     # Scores that are all equal have the share of positives as their average precision.
     share = np.mean([here.table.target[rows].mean() for _, rows in here.plan.splits])
-    assert note.startswith(f"linear, log-loss is no better than chance ({share:.4f}) on 2 of 10")
+    assert note.startswith(
+        f"A linear model trained on log-loss is no better than chance ({share:.4f}) on 2 of 10"
+    )
 
 
 def test_columns_that_are_no_features(tmp_path):

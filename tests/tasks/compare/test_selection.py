@@ -39,8 +39,8 @@ def test_the_metric_is_recommended_where_it_wins():
     found = choose(rows, "ap")
     assert (found.recommended, found.baseline) == (1, 0)
     assert found.why == (
-        "linear, ap (0.6500) has the best ap on validation; "
-        "the best log-loss model is linear, log-loss (0.6000)."
+        "A linear model trained on average precision (0.6500) has the best average precision on "
+        "validation; the best on log-loss is a linear model trained on log-loss (0.6000)."
     )
 
 
@@ -49,8 +49,10 @@ def test_log_loss_where_it_wins_or_ties(other):
     rows = [done("log_loss", 0.3), done("ap", other), done("log_loss", 0.5, model="boosted")]
     found = choose(rows, "ap")
     assert (found.recommended, found.baseline) == (2, 2)
-    assert found.why.startswith("Log-loss won: boosted, log-loss (0.5000) has the best ap")
-    assert f"the nearest is linear, ap ({other:.4f})" in found.why
+    won = "Log-loss won: gradient boosting trained on log-loss (0.5000) has the best average"
+    assert found.why.startswith(won)
+    near = f"the nearest is a linear model trained on average precision ({other:.4f})"
+    assert near in found.why
 
 
 def test_log_loss_alone():

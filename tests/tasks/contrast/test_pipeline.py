@@ -89,9 +89,9 @@ def test_what_the_report_says(tmp_path, trained):
     html = path.read_text()
     assert "The loss over 3 epochs, from 2.000 to 0.500." in html
     assert "<td>0.8750 ± 0.0392</td>" in html
-    assert f"<h2>Verdict</h2><p>{VERDICT.text}</p>" in html
+    assert f'<p class="choice">B{VERDICT.text[1:]}.</p>' in html
     for name, value in SETTINGS.model_dump().items():
-        assert f"<td>{name}</td><td>{value}</td>" in html
+        assert f'<th scope="row">{name}</th><td>{value}</td>' in html
 
 
 def test_the_same_run_leaves_the_same_bytes(tmp_path, trained):

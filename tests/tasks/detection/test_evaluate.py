@@ -14,7 +14,7 @@ from pycocotools.cocoeval import COCOeval
 from tests.tasks.detection.cases import pictures, settings
 
 from rankwise.data.detection import DetectionSet, Objects
-from rankwise.tasks.detection.evaluate import best_thresholds, evaluate
+from rankwise.tasks.detection.evaluate import best_thresholds, evaluate, match, sentence
 from rankwise.tasks.detection.inference import Detections, detect_all
 from rankwise.tasks.detection.task import new_detector
 
@@ -164,3 +164,16 @@ def test_detecting_over_a_set_is_the_same_with_kept_maps():
         for one, other in zip(plain, with_maps, strict=True):
             torch.testing.assert_close(one.scores, other.scores, atol=1e-5, rtol=1e-5)
     assert len(kept) == 5
+
+
+def test_objects_found_and_wrong_boxes_are_counted_from_the_thresholds_on():
+    truth = one_picture([[0, 0, 40, 40], [50, 50, 90, 90]], [0, 1])
+    found = of(([0, 0, 40, 40], 3.0, 0), ([0, 55, 40, 95], 2.0, 0), ([50, 50, 90, 90], 1.0, 1))
+    matched = match(truth, [found])
+    assert sentence(matched, [0.0, 0.0]) == (
+        "The detector finds 2 of the 2 objects in the test images; 1 of its 3 boxes are wrong."
+    )
+    assert sentence(matched, [2.5, 1.5]) == (
+        "The detector finds 1 of the 2 objects in the test images; 0 of its 1 boxes are wrong."
+    )
+    assert sentence(matched, [9.0, 9.0]).endswith("in the test images; it draws no box.")

@@ -51,7 +51,8 @@ def test_what_is_in_the_folder(finished):
     assert "data:image/png;base64," in html
     assert "stable_ap" in html
     assert "test: 6 images" in html
-    assert done.verdict.text in html
+    assert done.verdict.text[1:] in html
+    assert done.verdict.sentence in html
     assert "validation AP w" in done.verdict.text  # before training and after it
 
 

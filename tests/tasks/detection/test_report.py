@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankwise.tasks.detection.report import spaced
+from rankwise.vision.gallery import spaced
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from PIL import Image
 
 from rankwise.data.detection import Objects
 from rankwise.tasks.detection.inference import Detections
-from rankwise.tasks.detection.report import COLORS, drawn, drawn_truth, tiled, to_png
+from rankwise.tasks.detection.report import COLORS, drawn, drawn_truth, tiled
+from rankwise.vision.gallery import to_png
 
 GRAY = torch.full((3, 120, 160), 128, dtype=torch.uint8)
 BOXES = torch.tensor([[20.0, 40, 60, 90], [100, 50, 150, 110]])

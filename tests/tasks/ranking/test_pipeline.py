@@ -22,7 +22,7 @@ from rankwise.tasks.ranking import (
     run,
     scores_of,
 )
-from rankwise.tasks.ranking.evaluate import stops_by
+from rankwise.tasks.ranking.report import stops_by
 
 QUICK = {"mlp": {"epochs": 5, "hidden": (8,)}, "linear": {}, "boosted": {"n_estimators": 10}}
 

@@ -40,7 +40,7 @@ def test_what_is_in_the_folder(finished):
     }  # fmt: skip
     found = json.loads((out / "results.json").read_text())
     assert set(found["test"]) == {"popularity", "model"}
-    assert set(found["test"]["model"]) == set(METRICS)
+    assert set(found["test"]["model"]) == {*METRICS, "hit@3"}  # of which the verdict is made
     assert (
         found["test"]["model"]["ndcg@3"]["value"] == done.results["model"].means()["ndcg@3"].value
     )
@@ -48,6 +48,10 @@ def test_what_is_in_the_folder(finished):
     page = (out / "index.html").read_text()
     assert "users without a positive in the test" in page
     assert "warm start by softmax" in page
+    assert done.verdict.sentence in page
+    assert done.verdict.sentence.startswith(
+        f"{done.results['model'].values['hit@3'].nansum():.0f} of 20 users get an item"
+    )
 
 
 def test_the_model_is_read_back_the_same(finished):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,13 @@ from rankwise.tasks.recommendation import (
     results_table,
 )
 from rankwise.tasks.recommendation.network import Recommender
-from rankwise.tasks.recommendation.results import CONFIG, write_model
+from rankwise.tasks.recommendation.results import (
+    CONFIG,
+    hits_of,
+    sentence,
+    users_section,
+    write_model,
+)
 from rankwise.tasks.recommendation.training import Trained, new_model
 
 DATA = two_kinds()
@@ -202,3 +209,41 @@ def test_it_says_where_the_objective_was_no_help():
     ended = trained([0.1, 0.3, 0.2], warm=2).course()
     assert ended.endswith("ap did not make it better on validation.")
     assert "warm" not in trained([0.1, 0.3], warm=0).course()
+
+
+def test_the_sentence_counts_users_with_a_hit_and_shares_of_ties():
+    hits = [[1.0, 0.5, 0.5, 0.0, float("nan")], [1.0, 1.0, 1.0, 1.0, float("nan")]]
+    found = {
+        name: Evaluation({"hit@5": torch.tensor(values).double()}, 0, 0, 5)
+        for name, values in zip(("popularity", "model"), hits, strict=True)
+    }
+    assert sentence("hit@5", found) == (
+        "4 of 4 users get an item that they went on to like among their first 5, 2 more than with "
+        "the most popular items; the difference may be chance."
+    )
+    assert (hits_of("ndcg@5"), hits_of("mrr")) == ("hit@5", "hit@10")
+
+
+def test_example_users_have_what_they_liked_and_new_recommendations(tmp_path):
+    _, problem, network = written(tmp_path)
+    (table,) = users_section(problem, network.scores()).tables
+    assert table.header == ("user", "liked", "recommended, best first", "went on to like")
+    assert len(table.rows) == 6
+    train, test = problem.pairs((0, 1)), problem.pairs((2,))
+
+    def names(cell):
+        return [re.search(r">(.*?)(?: ✓)?<", each)[1] for each in cell if "more" not in each]
+
+    for user, liked, recommended, wanted in table.rows:
+        row = problem.users.index(user)
+        had, later = (
+            {problem.items[i] for i in pairs.items[pairs.start[row] : pairs.start[row + 1]]}
+            for pairs in (train, test)
+        )
+        assert set(names(liked)) <= had
+        assert not set(names(recommended)) & had
+        assert set(names(wanted)) <= later
+        marked = {
+            name for name, each in zip(names(recommended), recommended, strict=True) if "✓" in each
+        }
+        assert marked == set(names(recommended)) & later

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
+from rankwise.tasks.retrieval.evaluate import embed, embed_splits
 from rankwise.tasks.retrieval.settings import Settings
 
 SMALL: dict[str, Any] = {
@@ -47,3 +48,14 @@ def splits(**changed: Any) -> RetrievalSplits:
 
 def states_equal(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(one[n], other[n]) for n in one)
+
+
+def evaluate(network, gallery: ImageSet, chosen: Settings, queries: ImageSet | None = None):
+    """The metrics of a gallery."""
+    return embed(network, gallery, chosen, queries=queries).evaluate(chosen.data.hits)
+
+
+def evaluate_splits(network, parts: RetrievalSplits, chosen: Settings, part: str = "test"):
+    """The metrics of every gallery of a part."""
+    found = embed_splits(network, parts, chosen, part)
+    return {name: each.evaluate(chosen.data.hits) for name, each in found.items()}

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.tasks.retrieval.cases import images, settings, splits
+from tests.tasks.retrieval.cases import evaluate, evaluate_splits, images, settings, splits
 
 from rankwise.data.images import ImageSet
 from rankwise.errors import UsageError
 from rankwise.retrieval import evaluate as of_embeddings
-from rankwise.tasks.retrieval.evaluate import as_json, evaluate, evaluate_splits
+from rankwise.tasks.retrieval.evaluate import as_json
 from rankwise.tasks.retrieval.task import make_network
 from rankwise.vision.augmentations import center_crop
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs

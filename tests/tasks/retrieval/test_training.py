@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.tasks.retrieval.cases import images, settings, splits, states_equal
+from tests.tasks.retrieval.cases import evaluate, images, settings, splits, states_equal
 
 from rankwise.data.images import ImageSet
 from rankwise.errors import UsageError
-from rankwise.tasks.retrieval.evaluate import evaluate
 from rankwise.tasks.retrieval.task import RetrievalTask, new_network, train
 from rankwise.training import Callback, Step, Trainer
 from rankwise.vision.image_dataset import ImageDataset

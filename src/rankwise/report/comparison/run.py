@@ -17,6 +17,7 @@ from pydantic.dataclasses import dataclass
 from rankwise.errors import UsageError
 from rankwise.files import read_npz
 from rankwise.report.comparison.curves import Floats, Levels, levels_of
+from rankwise.report.format import candidate_title
 
 
 def number(value: object) -> float:
@@ -83,6 +84,11 @@ class Candidate:
     # Seconds and the best validation value so far.
     curve: Annotated[tuple[tuple[float, float], ...], BeforeValidator(_points)] = ()
 
+    @property
+    def title(self) -> str:
+        """The name in words."""
+        return candidate_title(self.name)
+
 
 @dataclass(frozen=True)
 class Column(Estimate):
@@ -130,6 +136,7 @@ class Run:
     other_metrics: Mapping[str, list[Number]] = Field(default_factory=dict)
     columns: Annotated[tuple[Objects, ...], BeforeValidator(_list)] = ()
     verdict: Text = ""
+    not_best: Text = ""  # why the recommended candidate is not the best on the test part
     decided: Annotated[bool, BeforeValidator(lambda value: value is not False)] = True
     evaluation: Part = "the test part"
     remarks: Annotated[tuple[Text, ...], BeforeValidator(_list)] = ()

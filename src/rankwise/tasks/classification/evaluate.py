@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,9 +14,13 @@ from rankwise.data.images.image_set import LabeledImages
 from rankwise.files import nan_to_none
 from rankwise.metrics import auroc, average_precision, partial_auroc
 from rankwise.report import Section, Table
+from rankwise.report.plots import bar
+from rankwise.report.verdict import counted
 from rankwise.tasks.classification.settings import Settings
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
+
+_TAIL = 12  # classes shown
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,9 @@ class Evaluation:
     top_1: float
     images: int
     max_fpr: float
+    # Of every positive of every class, whether it is among the first of the class, as many as are
+    # of it; among tied ones in any order.
+    first: tuple[bool, ...] = ()
 
     @property
     def map(self) -> float:
@@ -89,7 +97,19 @@ def evaluate_scores(
         top_1,
         hot.shape[1],
         max_fpr,
+        tuple(
+            found
+            for own, is_of, count in zip(scores, hot.bool(), counts.tolist(), strict=True)
+            for found in _among_first(own, is_of, count)
+        ),
     )
+
+
+def _among_first(scores: Tensor, is_of: Tensor, count: int) -> list[bool]:
+    """Return for each image of a class whether fewer than ``count`` others score as high."""
+    below = torch.searchsorted(scores.sort().values, scores[is_of].contiguous())
+    found: list[bool] = (len(scores) - below <= count).tolist()
+    return found
 
 
 def as_json(result: Evaluation) -> object:
@@ -133,11 +153,46 @@ def classes_table(result: Evaluation) -> Table:
     return Table(("class", "images", "AP", "AUROC", "partial AUROC"), rows, caption)
 
 
+def sentence(before: Evaluation, after: Evaluation) -> str:
+    """Return how many images are among the first of their class, before and after training."""
+    words = "{count} of {total} images are ranked where they belong, among the first of their class"
+    if len(after.classes) == 1:
+        first_of = f"{{count}} of the {{total}} images of {after.classes[0]}"
+        words = f"{first_of} are among the first {{total}} of the ranking"
+    was, now = (np.array(each.first, dtype=np.float64) for each in (before, after))
+    return counted(words, was, now, "before training")
+
+
+def tail_section(results: Mapping[str, Evaluation], counts: Mapping[str, int]) -> Section:
+    """Return the section of the rarest classes: AP before and after training.
+
+    ``counts`` are the training images of each class.
+    """
+    before, *_, after = results.values()
+    known = [n for n, value in enumerate(after.ap) if not math.isnan(value)]
+    rare = sorted(known, key=lambda n: counts[after.classes[n]])[:_TAIL]
+    rows = [
+        (after.classes[n], counts[after.classes[n]], bar(before.ap[n], "base"), bar(after.ap[n]))
+        for n in rare
+    ]
+    words = (
+        f"The {len(rare)} classes with the fewest training images"
+        if len(known) > _TAIL
+        else ("The classes, those with the fewest training images first")
+    )
+    header = ("class", "training images", "AP before training", "AP after it")
+    return Section("The rarest classes", [f"{words}."], tables=[Table(header, rows)])
+
+
 def report_section(results: Mapping[str, Evaluation]) -> Section:
     """Return the section of the results in the report; the last network is shown by class."""
     return Section(
         "Test images, ranked for every class",
-        ["Every class ranks all test images by its logit; its own should stand first."],
+        [
+            "Every class ranks all test images by its logit; its own should stand first. An image "
+            "is ranked where it belongs if it is among the first of its class, of which as many "
+            "are counted as are of it."
+        ],
         tables=[results_table(results), classes_table(list(results.values())[-1])],
     )
 

@@ -12,7 +12,14 @@ import torch
 from rankwise.data.images import CLASS_KINDS, ClassSplits, LabeledImages, open_classes
 from rankwise.report import Section, write_json
 from rankwise.report.verdict import verdict
-from rankwise.tasks.classification.evaluate import Evaluation, as_json, evaluate, report_section
+from rankwise.tasks.classification.evaluate import (
+    Evaluation,
+    as_json,
+    evaluate,
+    report_section,
+    sentence,
+    tail_section,
+)
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import Classifier, new_classifier, train
 from rankwise.vision import run as image_runs
@@ -98,11 +105,14 @@ def run(
             test=(results["untrained"].map, results[short].map),
             validation=image_runs.validation_of(trained, "map"),
             advice=image_runs.image_advice(settings, trained, "cross-entropy"),
+            sentence=sentence(results["untrained"], results[short]),
         )
+        counts = dict(zip(splits.train.classes, splits.train.counts.tolist(), strict=True))
         report = image_runs.write_report(
             out,
             "Classification",
-            [report_section(results)],
+            [tail_section(results, counts), report_section(results)],
+            command="classify",
             training=Section("Training", figures=[image_runs.curve_figure(trained)]),
             data=[*splits.describe().splitlines(), *remarks],
             settings=settings,

@@ -17,6 +17,7 @@ from rankwise._grammar import split_names
 from rankwise.data import DataError
 from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
+from rankwise.report.format import candidate_title, in_sentence
 
 CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
 LOG_LOSS = "log_loss"
@@ -38,6 +39,11 @@ class Candidate:
         """The name in tables: ``boosted, log-loss``."""
         words = self.objective.replace(LOG_LOSS, "log-loss")
         return f"{self.model}, {words}{', second fit' if self.second else ''}"
+
+    @property
+    def words(self) -> str:
+        """The name in a sentence: ``gradient boosting trained on log-loss``."""
+        return in_sentence(candidate_title(self.name))
 
     @property
     def is_control(self) -> bool:

@@ -67,15 +67,16 @@ def explain(pair: Controlled, fitted: Sequence[Fitted], choice: Choice, *, clear
         choice: The recommended one among them.
         clear: Whether it is clearly better than the baseline, so that there is a gain to explain.
     """
-    name, control = (fitted[n].candidate.name for n in (pair.candidate, pair.control))
+    name, control = (fitted[n].candidate.words for n in (pair.candidate, pair.control))
     gain = pair.difference
     number = f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}, p {gain.p:.3f})"
     how = {"metric": "clearly better", "averaging": "worse", "undecided": "within chance"}
     said = f"{number}, {how[pair.outcome]}"
     if choice.recommended == pair.control:
         begin = "The gain is that of averaging: b" if clear else "B"
-        return f"{begin}oth of its models are trained on log-loss. {name} against it: {said}."
-    against = f"against {control}, the average of two log-loss fits: {said}"
+        begin = f"{begin}oth of its models are trained on log-loss. "
+        return f"{begin}Against it, {name}: {said}."
+    against = f"against {control}: {said}"
     if not clear:
         return f"A{against[1:]}."
     source = {

@@ -12,16 +12,16 @@ import numpy as np
 
 from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
+from rankwise.report.format import capitalized, full_name
 from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.control import Controlled, controlled, explain
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.run_files import PARTS, PARTS_FILE
-from rankwise.tasks.compare.selection import Choice, Evaluation, validation_of
+from rankwise.tasks.compare.selection import VISIBLE, Choice, Evaluation, not_best, validation_of
 
 Numbers = dict[str, float | None]  # with an interval; what is not defined is null
-_VISIBLE = 0.0005  # differences below it are shown as zero
 _KEPT = {
     "linear": "trained on the metric it ranked its held-out rows no better, and kept log-loss",
     "boosted": "its log-loss trees alone ranked its held-out rows better, and were kept alone",
@@ -111,6 +111,7 @@ class Outcome:
             "why": self.choice.why,
             "decided": self.evaluation.undecided is None,
             "verdict": self.verdict,
+            "not_best": not_best(self.fitted, self.choice, self.evaluation, self.tests),
             "left_out": dict(left_out),
             "other_metrics": {
                 name: [finite(self.evaluation.value(n, name)) for n in range(len(self.fitted))]
@@ -128,17 +129,17 @@ class Outcome:
         if gain is None:
             if any(each.candidate.objective != base.objective for each in self.fitted):
                 said.append("Training on the metric itself did not pay here.")
-        elif abs(gain.mean) < _VISIBLE:
+        elif abs(gain.mean) < VISIBLE:
             said.append(self._why_zero())
         elif not said and not math.isnan(gain.low):
             place = f"On {self.evaluation.description}"
             if gain.low > 0:
-                said.append(f"{place} it is clearly better than {base.name}.")
+                said.append(f"{place} it is clearly better than {base.words}.")
             elif gain.high < 0:
-                worse = f"{place} it is worse than {base.name}"
+                worse = f"{place} it is worse than {base.words}"
                 said.append(f"{worse}: keep the baseline, or look closer.")
             else:
-                said.append(f"{place} the difference to {base.name} is within chance.")
+                said.append(f"{place} the difference to {base.words} is within chance.")
             model = self.fitted[self.choice.recommended].candidate.model
             said += [
                 explain(pair, self.fitted, self.choice, clear=gain.low > 0)
@@ -153,20 +154,21 @@ class Outcome:
         if self.evaluation.same_ranking(*numbers):
             kept = _KEPT.get(best.model) if best.model == base.model else None
             why = "" if kept is None else f": {kept}"
-            same = f"{best.name} ranks every tested row as {base.name} does"
+            same = f"{capitalized(best.words)} ranks every tested row as {base.words} does"
             return f"{same}, so the difference is 0{why}."
         if math.isclose(self.tests[numbers[0]].mean, 1.0):
             both = "Both rank every positive above every negative"
-            return f"{both}, so the difference to {base.name} is 0."
+            return f"{both}, so the difference to {base.words} is 0."
+        metric = full_name(self.problem.metric)
         return (
-            f"{best.name} and {base.name} rank some tested rows differently, but "
-            f"{self.problem.metric} changes by less than {_VISIBLE}: take the simpler one."
+            f"{capitalized(best.words)} and {base.words} rank some tested rows differently, but "
+            f"{metric} changes by less than {VISIBLE}: take the simpler one."
         )
 
     def remarks(self, failed: Mapping[str, str], budget: Budget) -> list[str]:
         """Return the remarks on the results, on the training of the candidates and on columns."""
         evaluation, table, remarks = self.evaluation, self.problem.table, list[str]()
-        base, names = self.choice.baseline, [each.candidate.name for each in self.fitted]
+        base, names = self.choice.baseline, [each.candidate.words for each in self.fitted]
         others = set(range(len(names))) - {base, self.choice.recommended}
         if same := [names[n] for n in sorted(others) if evaluation.same_ranking(n, base)]:
             words = f"difference 0, ranks every tested row as {names[base]} does"
@@ -174,7 +176,7 @@ class Outcome:
         if evaluation.repeats:
             remarks.append(
                 f"chosen anew within every fold, the recommended candidate has "
-                f"{self.problem.metric} {evaluation.nested_value():.4f}: "
+                f"{full_name(self.problem.metric)} {evaluation.nested_value():.4f}: "
                 "the best of several looks a little better than it is"
             )
         remarks += budget.announced
@@ -183,15 +185,16 @@ class Outcome:
         remarks += [f"left out, it failed: {why}" for why in failed.values()]
         cut = [each.candidate for each in self.fitted if each.cut]
         # Of the second fit of log-loss there is only the control.
-        if short := "; ".join(each.name for each in cut if not each.parts or each.is_control):
+        if short := "; ".join(each.words for each in cut if not each.parts or each.is_control):
             remarks.append(f"cut short by --budget, and maybe better with more of it: {short}")
         for each in self.fitted:  # next to one that did not learn, every other looks good
             splits = self.problem.plan.splits[: len(each.folds)]
             chance = [self.problem.value(np.zeros(len(rows)), rows) for _, rows in splits]
             bad = sum(value <= level for value, level in zip(each.values, chance, strict=True))
             if bad:
+                name = capitalized(each.candidate.words)
                 remarks.append(
-                    f"{each.candidate.name} is no better than chance ({np.mean(chance):.4f}) on "
+                    f"{name} is no better than chance ({np.mean(chance):.4f}) on "
                     f"{bad} of {len(splits)} validation splits: it has not learned, so do not "
                     "trust differences to it"
                 )

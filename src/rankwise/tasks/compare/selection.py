@@ -9,11 +9,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rankwise.data.splits import count_positives
+from rankwise.report.format import capitalized, full_name
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, Floats, corrected
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, Rows
 
+VISIBLE = 0.0005  # differences below it are shown as zero
 _DECIDABLE = 50  # tested positives (lists with one) from which a difference can be decided
 
 
@@ -42,16 +44,18 @@ def choose(fitted: Sequence[Fitted], metric: str) -> Choice:
     others = [n for n, each in enumerate(fitted) if not each.candidate.is_log_loss]
     baseline = max(plain, key=lambda n: fitted[n].mean)
     rival = max(others, key=lambda n: fitted[n].mean, default=None)
-    log_loss = f"{fitted[baseline].candidate.name} ({fitted[baseline].mean:.4f})"
+    name = full_name(metric)
+    log_loss = f"{fitted[baseline].candidate.words} ({fitted[baseline].mean:.4f})"
     if rival is None:
         only = "the best on validation" if len(plain) > 1 else "the only candidate"
-        return Choice(baseline, baseline, f"{log_loss} is {only} by {metric}; all were log-loss.")
-    named = f"{fitted[rival].candidate.name} ({fitted[rival].mean:.4f})"
+        why = f"{capitalized(log_loss)} is {only} by {name}; all were trained on log-loss."
+        return Choice(baseline, baseline, why)
+    named = f"{fitted[rival].candidate.words} ({fitted[rival].mean:.4f})"
     if fitted[rival].mean > fitted[baseline].mean:
-        why = f"{named} has the best {metric} on validation; the best log-loss model is {log_loss}."
-        return Choice(rival, baseline, why)
+        best = f"{capitalized(named)} has the best {name} on validation"
+        return Choice(rival, baseline, f"{best}; the best on log-loss is {log_loss}.")
     why = (
-        f"Log-loss won: {log_loss} has the best {metric} on validation, "
+        f"Log-loss won: {log_loss} has the best {name} on validation, "
         f"and no other candidate beat it; the nearest is {named}."
     )
     return Choice(baseline, baseline, why)
@@ -180,3 +184,20 @@ class Evaluation:
     def _sizes(self) -> tuple[int, int]:
         parts = self.problem.plan.parts
         return len(parts.development), len(parts.test)
+
+
+def not_best(
+    fitted: Sequence[Fitted], choice: Choice, evaluation: Evaluation, tests: Sequence[Estimate]
+) -> str:
+    """Return why the recommended candidate is not the best on the tested rows; empty if it is."""
+    best = int(np.nanargmax([-np.inf, *(test.mean for test in tests)])) - 1
+    if best < 0 or not tests[best].mean - tests[choice.recommended].mean >= VISIBLE:
+        return ""
+    gain = evaluation.difference(best, choice.recommended)
+    sure = "more than chance explains" if gain.low > 0 else "within chance"
+    return (
+        f"{capitalized(fitted[best].candidate.words)} has the highest value here, but the "
+        "choice was made on validation, before these rows were read: choosing by them would "
+        f"make the best look better than it is. The difference to the recommended candidate, "
+        f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}), is {sure}."
+    )

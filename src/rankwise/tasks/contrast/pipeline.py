@@ -12,12 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from rankwise import retrieval
-from rankwise.report import Figure, Mean, Section, Table, write_json
-from rankwise.report.plots import COLORS, as_figure, new_axes
+from rankwise.data.images import ImageSet
+from rankwise.report import Mean, Section, Table, write_json
+from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import ContrastNet, Images, new_network, train
 from rankwise.vision.files import CONFIG, load_state, require_finished, write_model
+from rankwise.vision.gallery import nearest_sentence, neighbors_section
 from rankwise.vision.run import ImageOptions, RunResult, Trained, image_run, write_report
 
 _BLOCK = 512  # images of a forward pass
@@ -102,12 +105,18 @@ def run(
             settings.objective: evaluate(trained.network, images),
         }
         before, after = results.values()
+        networks = zip(results, (untrained, trained.network), strict=True)
+        features = {name: features_of(network, images.x_test) for name, network in networks}
+        ranks = [retrieval.evaluate(f, images.y_test).first_rank for f in features.values()]
         said = verdict(
             "mAP of retrieval",
             test=(before.retrieval.value, after.retrieval.value),
             advice=_advice(settings, len(images.x_train)),
+            sentence=nearest_sentence(*ranks),
         )
-        report = write_results(out, settings, images, trained, results, verdict=said)
+        test = ImageSet("test", images.y_test, images.classes, pixels=images.x_test)
+        shown = neighbors_section(test, features)
+        report = write_results(out, settings, images, trained, results, verdict=said, shown=shown)
         return RunResult(results, trained, report, said)
 
 
@@ -119,6 +128,7 @@ def write_results(
     results: Mapping[str, Evaluation],
     *,
     verdict: Verdict,
+    shown: Section | None = None,
 ) -> Path:
     """Write ``model.safetensors``, ``results.json`` and ``index.html``, whose path is returned."""
     write_model(out, trained.network)
@@ -132,7 +142,8 @@ def write_results(
     return write_report(
         out,
         "Contrastive training",
-        [section],
+        [*filter(None, [shown]), section],
+        command="contrast",
         training=Section("Training", figures=[_curve(trained.history)]),
         data=[f"{sizes} of {len(images.classes)} classes"],
         settings=settings,
@@ -158,12 +169,10 @@ def results_table(results: Mapping[str, Evaluation]) -> Table:
     )
 
 
-def _curve(history: list[dict[str, float]]) -> Figure:
-    canvas, axes = new_axes("epoch", "mean loss of the batches")
-    losses = [row["loss"] for row in history]
-    axes.plot([row["epoch"] for row in history], losses, ".-", color=COLORS[1], linewidth=1.1)
+def _curve(history: list[dict[str, float]]) -> Markup:
+    epochs, losses = [row["epoch"] for row in history], [row["loss"] for row in history]
     words = f"The loss over {len(history)} epochs, from {losses[0]:.3f} to {losses[-1]:.3f}."
-    return as_figure(canvas, words)
+    return line_chart("epoch", "mean loss of the batches", {"loss": (epochs, losses)}, words)
 
 
 def _advice(settings: Settings, images: int) -> list[str]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -81,11 +82,19 @@ def evaluate(images: DetectionSet, detections: Sequence[Detections]) -> Result:
     )
 
 
-def best_thresholds(images: DetectionSet, detections: Sequence[Detections]) -> list[float]:
-    """Return for each class the logit with the best F1 at IoU .5.
+class Matched(NamedTuple):
+    """The boxes of one class: their scores, whether each is correct, and the number of objects."""
 
-    A box is correct if it is the best for an object of its class that no better box has. Where
-    nothing is correct the threshold is above every score, yet finite.
+    scores: list[float]
+    correct: list[bool]
+    objects: int
+
+
+def match(images: DetectionSet, detections: Sequence[Detections]) -> list[Matched]:
+    """Return the boxes of each class.
+
+    A box is correct if it has an IoU of .5 or more with an object of its class, and is the best for
+    it that no better box has.
     """
     scores: list[list[float]] = [[] for _ in images.classes]
     correct: list[list[bool]] = [[] for _ in images.classes]
@@ -103,7 +112,29 @@ def best_thresholds(images: DetectionSet, detections: Sequence[Detections]) -> l
                 free[int(fits.argmax())] = False
             scores[label].append(float(detected.scores[i]))
             correct[label].append(good)
-    return [_best_f1(*rows) for rows in zip(scores, correct, total, strict=True)]
+    return [Matched(*rows) for rows in zip(scores, correct, total, strict=True)]
+
+
+def best_thresholds(images: DetectionSet, detections: Sequence[Detections]) -> list[float]:
+    """Return for each class the logit with the best F1 at IoU .5.
+
+    Where nothing is correct the threshold is above every score, yet finite.
+    """
+    return [_best_f1(*own) for own in match(images, detections)]
+
+
+def sentence(matched: Sequence[Matched], thresholds: Sequence[float]) -> str:
+    """Return how many objects are found with the thresholds, and how many boxes are wrong."""
+    drawn = [
+        good
+        for own, least in zip(matched, thresholds, strict=True)
+        for score, good in zip(own.scores, own.correct, strict=True)
+        if score >= least
+    ]
+    found, objects = sum(drawn), sum(own.objects for own in matched)
+    wrong = f"{len(drawn) - found:,} of its {len(drawn):,} boxes are wrong"
+    boxes = wrong if drawn else "it draws no box"
+    return f"The detector finds {found:,} of the {objects:,} objects in the test images; {boxes}."
 
 
 def _best_f1(scores: list[float], correct: list[bool], total: int) -> float:

@@ -17,16 +17,23 @@ from rankwise.errors import UsageError
 from rankwise.report import Section, write_json, write_whole
 from rankwise.report.verdict import verdict
 from rankwise.tasks.detection.dataset import Cache
-from rankwise.tasks.detection.evaluate import Result, best_thresholds, evaluate
+from rankwise.tasks.detection.evaluate import (
+    Result,
+    best_thresholds,
+    evaluate,
+    match,
+    sentence,
+)
 from rankwise.tasks.detection.inference import detect, detect_all
 from rankwise.tasks.detection.network import Detector
-from rankwise.tasks.detection.report import drawn, history_table, report_sections, to_png
+from rankwise.tasks.detection.report import drawn, report_sections
 from rankwise.tasks.detection.settings import Settings
 from rankwise.tasks.detection.task import TrainedDetector, train
 from rankwise.tasks.detection.two_stage import make_detector
 from rankwise.vision import files
 from rankwise.vision import run as image_runs
 from rankwise.vision.files import CONFIG
+from rankwise.vision.gallery import to_png
 
 _CLASSES = "classes.json"
 
@@ -108,12 +115,14 @@ def run(
             "AP",
             validation=image_runs.validation_of(trained, "ap"),
             advice=image_runs.image_advice(settings, trained, "focal loss"),
+            sentence=sentence(match(splits.test, detections), thresholds),
         )
         report = image_runs.write_report(
             out,
             "Object detection",
             report_sections(results, splits.test, detections, thresholds, trained.best_step),
-            training=Section("Training", tables=[history_table(trained)]),
+            command="detect",
+            training=Section("Training", figures=[image_runs.curve_figure(trained, "ap")]),
             data=splits.describe().splitlines(),
             settings=settings,
             verdict=said,

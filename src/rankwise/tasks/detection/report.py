@@ -1,8 +1,7 @@
-"""Results, detections and training of a detector for its report, and boxes drawn on images."""
+"""Results and detections of a detector for its report, and boxes drawn on images."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +13,7 @@ from rankwise.data.detection import DetectionSet, Objects
 from rankwise.report import Figure, Section, Table
 from rankwise.tasks.detection.evaluate import Result
 from rankwise.tasks.detection.inference import Detections
-from rankwise.vision.run import History
+from rankwise.vision.gallery import spaced, to_png
 
 _SHOWN = 4  # test images in the report
 # Distinguishable without seeing red and green apart.
@@ -47,14 +46,14 @@ def report_sections(
     ]
     return [
         Section(
-            "Average precision on the test images",
-            [f"The detector {kept}, the best of validation."],
-            tables=[results_table(results), Table(("class", "AP", "AP50"), by_class)],
-        ),
-        Section(
             "Detections",
             [f"Boxes with the score where F1 of validation is best, or a higher one: {least}."],
             figures=shown,
+        ),
+        Section(
+            "Average precision on the test images",
+            [f"The detector {kept}, the best of validation."],
+            tables=[results_table(results), Table(("class", "AP", "AP50"), by_class)],
         ),
     ]
 
@@ -84,24 +83,9 @@ def image_figure(images: DetectionSet, row: int, found: Mapping[str, Detections]
     return Figure(to_png(tiled(tiles, columns, width)), words, words)
 
 
-def spaced(there: int, wanted: int) -> list[int]:
-    """Return ``wanted`` rows, evenly spaced over ``there`` of them."""
-    found = min(there, wanted)
-    return [there * i // found for i in range(found)]
-
-
 def per_cent(value: float) -> str:
     """Format a share in per cent; a dash for NaN."""
     return "–" if math.isnan(value) else f"{100 * value:.1f}"
-
-
-def history_table(trained: History) -> Table:
-    """Return one row for each validation."""
-    rows = [
-        (int(r["step"]), f"{r['loss']:.4f}", f"{r['learning_rate']:.2g}", per_cent(r["ap"]))
-        for r in trained.history
-    ]
-    return Table(("step", "mean loss", "learning rate", "validation AP"), rows)
 
 
 def drawn(image: Tensor, found: Detections, classes: Sequence[str]) -> Image.Image:
@@ -136,13 +120,6 @@ def tiled(tiles: Sequence[tuple[str, Image.Image]], columns: int, width: int = 3
         small = (width, round(one.height * width / one.width))
         sheet.paste(one.resize(small, Image.Resampling.LANCZOS), (left, top + head))
     return sheet
-
-
-def to_png(image: Image.Image) -> bytes:
-    """Return the bytes of a PNG file."""
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG")
-    return buffer.getvalue()
 
 
 def _marked(pixels: Tensor, boxes: Tensor, labels: Tensor, words: Sequence[str]) -> Image.Image:

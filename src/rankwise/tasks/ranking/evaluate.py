@@ -1,4 +1,4 @@
-"""Metrics of scores over queries: their tables, a verdict, and the report of a run."""
+"""Metrics of scores over queries, and their tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +14,12 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
-from rankwise.estimators.names import is_graded
 from rankwise.files import nan_to_none
 from rankwise.metrics import ListMean, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
-from rankwise.report import Figure, Mean, Section, Table, settings_section, write_html, write_json
-from rankwise.report.plots import as_figure, history_axes
-from rankwise.report.verdict import Verdict, lower_rate, verdict
-from rankwise.tasks.ranking.settings import DEFAULT, Settings
-
-if TYPE_CHECKING:
-    from rankwise.estimators import Ranker
+from rankwise.report import Mean, Table
+from rankwise.tasks.ranking.settings import DEFAULT
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,81 +112,6 @@ def tied_queries(scores: NDArray[np.float64], data: Letor) -> int:
     return len(np.unique(group[1:][tied]))
 
 
-def compared_with_start(
-    settings: Settings,
-    ranker: Ranker,
-    part: str,
-    start: Mapping[str, QueryMetric],
-    results: Mapping[str, QueryMetric],
-) -> Verdict:
-    """Return the verdict on the metric of the settings over the queries of a part."""
-    before, after = start[settings.metric], results[settings.metric]
-    rate = getattr(ranker, "learning_rate", None)
-    other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
-    return verdict(
-        settings.metric,
-        part=part,
-        test=(before.mean, after.mean),
-        reach=1.96 * mean_over_lists(after.values - before.values).standard_error,
-        advice=[
-            *([] if rate is None else [lower_rate("--set learning_rate", float(rate))]),
-            f"another model, --model {other}",
-            "more queries to train on, or features that tell relevant documents apart",
-        ],
-    )
-
-
-def write_results(
-    out: Path,
-    settings: Settings,
-    ranker: Ranker,
-    parts: Mapping[str, Letor],
-    results: Mapping[str, Mapping[str, QueryMetric]],
-    *,
-    verdict: Verdict,
-) -> Path:
-    """``results.json`` and ``index.html``, whose path is returned."""
-    history = [float(value) for value in getattr(ranker, "history_", [])]
-    plain = {part: {n: m.plain for n, m in found.items()} for part, found in results.items()}
-    write_json(out / "results.json", {"results": plain, "history": history})
-    words = ["Every query ranks its own documents.", *notes_of(results)]
-    if "validation" not in parts and settings.validation_share:
-        words[0] += (
-            f" {settings.validation_share:.0%} of the training queries only said when to stop; "
-            "they are in the column of train."
-        )
-    learned = [part for name, part in parts.items() if name != "test"]
-    curve = [_curve(stops_by(settings, *learned), history)] if history else []
-    counts = [
-        (len(part.queries), len(part), int((part.target >= settings.relevant).sum()))
-        for part in parts.values()
-    ]
-    data = Table(
-        ("part", "queries", "documents", "relevant"),
-        [(name, *map("{:,}".format, row)) for name, row in zip(parts, counts, strict=True)],
-    )
-    shown = {name: value or "–" for name, value in settings.model_dump().items()}
-    sections = [
-        verdict.section(),
-        Section("How good the ranking is", words, tables=[results_table(results)]),
-        *(Section("Training", figures=[figure]) for figure in curve),
-        Section("Data", tables=[data]),
-        settings_section(shown),
-    ]
-    return write_html(out / "index.html", "Learning to rank", sections)
-
-
-def stops_by(settings: Settings, *parts: Letor) -> str:
-    """Return the metric of validation as training sees it, in words.
-
-    An objective of two classes turns relevances into two classes, for the metric as well.
-    """
-    graded = metric(settings.metric).setting.kernel.graded and not is_graded(settings.objective)
-    if graded and any(len(np.unique(part.target)) > 2 for part in parts):
-        return f"{settings.metric} of two classes (relevant from {settings.relevant:g} on)"
-    return settings.metric
-
-
 def results_table(results: Mapping[str, Mapping[str, QueryMetric]]) -> Table:
     """One row for each metric, one column for each part."""
     names = list(next(iter(results.values())))
@@ -221,13 +138,3 @@ def notes_of(results: Mapping[str, Mapping[str, QueryMetric]]) -> list[str]:
             lacks = "a relevant document or without any other" if pairs else "a relevant document"
             said.append(f"{part}: {queries} without {lacks} {verb} left out of {names}.")
     return said
-
-
-def _curve(metric: str, history: Sequence[float]) -> Figure:
-    best = max(range(len(history)), key=history.__getitem__)
-    canvas, _ = history_axes(history, f"{metric}, validation", (best + 1, history[best]))
-    return as_figure(
-        canvas,
-        f"{metric} on validation over {len(history)} epochs; the best, {history[best]:.4f} after "
-        f"epoch {best + 1}, was kept.",
-    )

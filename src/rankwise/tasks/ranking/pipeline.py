@@ -20,13 +20,8 @@ from rankwise.estimators.names import is_graded
 from rankwise.naming import metric
 from rankwise.report import write_json
 from rankwise.report.verdict import Verdict
-from rankwise.tasks.ranking.evaluate import (
-    QueryMetric,
-    compared_with_start,
-    evaluate_lists,
-    require_gains,
-    write_results,
-)
+from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists, require_gains
+from rankwise.tasks.ranking.report import compared_with_start, queries_section, write_results
 from rankwise.tasks.ranking.settings import DEFAULT, Settings
 from rankwise.training import RunFolder
 
@@ -127,7 +122,10 @@ def run(
         }
         last = list(parts)[-1]
         said = compared_with_start(settings, ranker, last, start[last], results[last])
-        report = write_results(out, settings, ranker, parts, results, verdict=said)
+        name = settings.metric
+        change = results[last][name].values - start[last][name].values
+        first = queries_section(name, last, change)
+        report = write_results(out, settings, ranker, parts, results, verdict=said, first=first)
         # Last: a folder without it holds no run that has ended.
         write_json(out / CONFIG, asked)
         (out / CHECKPOINT).unlink(missing_ok=True)

@@ -22,7 +22,8 @@ from rankwise.metrics import Comparison, at_rank, compare_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming.table import read
 from rankwise.report import Table
-from rankwise.report.comparison.format import p_value
+from rankwise.report.format import p_value
+from rankwise.report.verdict import Record
 from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant
 from rankwise.tasks.ranking.settings import TREC
 
@@ -199,10 +200,8 @@ def compare_runs(
     found = {}
     for name, own in first.items():
         a, b = own.values, second[name].values
-        difference = (a - b)[~np.isnan(a)]  # defined by the judgments alone, so the same for both
-        # What differs by rounding alone is equal.
-        wins, losses = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
-        counts = len(difference), wins, losses, len(difference) - wins - losses
+        wins, equal, losses = record = Record.of(a - b)
+        counts = record.total, wins, losses, equal
         found[name] = RunComparison(compare_lists(a, b, seed=seed), *counts)
     return found
 

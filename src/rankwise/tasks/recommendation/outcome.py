@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from rankwise.files import nan_to_none
-from rankwise.report import Figure, Section, Table
-from rankwise.report.plots import as_figure, history_axes
+from rankwise.report import Section, Table
+from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.report.verdict import Validation, Verdict, lower_rate, verdict
 from rankwise.tasks.recommendation.model import Model
 from rankwise.tasks.recommendation.network import Recommender
@@ -113,24 +114,20 @@ class Trained(Outcome):
     def section(self) -> Section:
         return Section("Training", [self.course()], figures=[self._curve()])
 
-    def _curve(self) -> Figure:
-        metric = self.settings.metric
+    def _curve(self) -> Markup:
+        metric, warm = self.settings.metric, self.warm
         values = [row[metric] for row in self.history]
-        canvas, axes = history_axes(values, f"{metric}, validation", (self.best, self.value))
-        if 0 < self.warm < len(values):
-            axes.axvline(self.warm + 0.5, color="#5b6770", linewidth=0.8, linestyle=":")
-            axes.annotate(
-                f" {self.settings.objective}",
-                (self.warm + 0.5, 0.02),
-                xycoords=("data", "axes fraction"),
-                fontsize=8,
-                color="#5b6770",
-            )
-        return as_figure(
-            canvas,
+        epochs = range(1, len(values) + 1)
+        lines = {metric: (epochs, values)}
+        if 0 < warm < len(values):
+            first = {"softmax, a warm start": (epochs[:warm], values[:warm])}
+            lines = first | {self.settings.objective: (epochs[warm - 1 :], values[warm - 1 :])}
+        words = (
             f"{metric} on validation over {len(values)} epochs, from {values[0]:.4f} to "
-            f"{values[-1]:.4f}; the epoch that was kept is marked.",
+            f"{values[-1]:.4f}; the epoch that was kept is marked."
         )
+        y, kept = f"{metric}, validation", (self.best, self.value)
+        return line_chart("epoch", y, lines, words, kept=kept)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,14 @@ from rankwise.tasks.recommendation.evaluation import (
 from rankwise.tasks.recommendation.models import MODELS
 from rankwise.tasks.recommendation.outcome import Outcome
 from rankwise.tasks.recommendation.problem import Problem, codes_of
-from rankwise.tasks.recommendation.results import CONFIG, load_run, write_model, write_results
+from rankwise.tasks.recommendation.results import (
+    CONFIG,
+    hits_of,
+    load_run,
+    sentence,
+    write_model,
+    write_results,
+)
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import loss_of, train
 from rankwise.training import CHECKPOINT, RunFolder, Step
@@ -68,7 +75,8 @@ def run(
 
     A folder that holds a run already is only touched with ``resume``, which continues it.
     """
-    measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric))]
+    hits = hits_of(settings.metric)
+    measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric, hits))]
     with RunFolder(out, "recommend").opened(resume=resume) as folder:
         if folder.read(CHECKPOINT) is None:
             # What cannot be made leaves no folder.
@@ -82,9 +90,10 @@ def run(
         write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
         write_model(out, problem, trained.network)
         results = _measured(problem, trained.network.scores(), measures, settings)
-        report = write_results(out, trained, problem, results)
+        said = replace(trained.verdict(), sentence=sentence(hits, results))
+        report = write_results(out, trained, problem, results, said)
         folder.finish()
-        return Finished(results, trained, report, trained.verdict())
+        return Finished(results, trained, report, said)
 
 
 def evaluate_run(

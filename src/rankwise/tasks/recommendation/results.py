@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,10 @@ from safetensors.torch import load_file, save
 from rankwise.errors import UsageError
 from rankwise.files import nan_to_none, write_json, write_whole
 from rankwise.report import Section, Table, settings_section, write_html
-from rankwise.tasks.recommendation.evaluation import Evaluation
+from rankwise.report.elements import Markup, element
+from rankwise.report.verdict import Verdict, counted
+from rankwise.tasks.recommendation.catalog import Scorer, best_items
+from rankwise.tasks.recommendation.evaluation import Evaluation, measure_of
 from rankwise.tasks.recommendation.model import Model
 from rankwise.tasks.recommendation.outcome import Outcome
 from rankwise.tasks.recommendation.problem import Problem
@@ -22,6 +25,7 @@ from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import new_model
 from rankwise.training import require_unchanged
 
+_USERS, _ITEMS = 6, 6  # shown
 CONFIG, MODEL, PAIRS, IDS = "config.json", "model.safetensors", "pairs.safetensors", "ids.json"
 
 
@@ -83,6 +87,7 @@ def write_results(
     trained: Outcome,
     problem: Problem,
     results: Mapping[str, Evaluation],
+    verdict: Verdict,
 ) -> Path:
     """``results.json`` and ``index.html``, whose path is returned."""
     means = {name: found.means() for name, found in results.items()}
@@ -101,12 +106,12 @@ def write_results(
         },
     )
     sections = [
-        trained.verdict().section(),
+        users_section(problem, trained.network.scores()),
         Section(
             "How good the recommendations are",
             [
                 "Every user ranks all the items of the catalog that they had not seen in the "
-                "training and validation parts, and is judged by their positives of the test part.",
+                "training and validation parts. Their positives of the test part should be first.",
                 *notes,
             ],
             tables=[results_table(results)],
@@ -117,7 +122,64 @@ def write_results(
         ),
         settings_section(settings.model_dump()),
     ]
-    return write_html(out / "index.html", "Recommendations", sections)
+    headline, path = verdict.headline(), out / "index.html"
+    return write_html(path, "Recommendations", sections, headline=headline, command="recommend")
+
+
+def hits_of(metric: str) -> str:
+    """The measure that the verdict is made of: hits at the k of a metric."""
+    return f"hit@{measure_of(metric).k or 10}"
+
+
+def sentence(hits: str, results: Mapping[str, Evaluation]) -> str:
+    """How many users get an item that they want, from popularity and from the model."""
+    before, after = (found.values[hits].numpy() for found in results.values())
+    known = ~(np.isnan(before) | np.isnan(after))
+    words = (
+        "{count} of {total} users get an item that they went on to like among their first "
+        f"{hits.removeprefix('hit@')}"
+    )
+    return counted(words, before[known], after[known], "with the most popular items")
+
+
+def users_section(problem: Problem, scores: Scorer) -> Section:
+    """A few users: what they liked, what is recommended, and what they went on to like."""
+    train, seen, test = (
+        problem.pairs((0, 1)),
+        problem.pairs((0, 1), positive=False),
+        problem.pairs((2,)),
+    )
+    asked = np.flatnonzero(((train.counts > 0) & (test.counts > 0)).numpy())
+    users = torch.from_numpy(
+        asked[np.linspace(0, len(asked) - 1, min(len(asked), _USERS)).astype(int)]
+    )
+    rows = []
+    for some, items, values in best_items(scores, users, seen, _ITEMS):
+        for user, found, known in zip(some.tolist(), items, values > -torch.inf, strict=True):
+            liked, wanted = (
+                {*map(int, p.items[p.start[user] : p.start[user + 1]])} for p in (train, test)
+            )
+            shown = [_item(problem, item, wanted) for item in found[known].tolist()]
+            rows.append((problem.users[user], _some(problem, liked), shown, _some(problem, wanted)))
+    words = (
+        f"{len(rows)} users, evenly spaced over those with positives in both parts. A recommended "
+        "item with a check mark is one that the user went on to like, in the test part."
+    )
+    header = ("user", "liked", "recommended, best first", "went on to like")
+    return Section("Example users", [words], tables=[Table(header, rows)])
+
+
+def _item(problem: Problem, item: int, wanted: Set[int]) -> Markup:
+    hit = item in wanted
+    return element(
+        "span", problem.items[item], " ✓" if hit else "", class_="item hit" if hit else "item"
+    )
+
+
+def _some(problem: Problem, items: Set[int]) -> list[Markup]:
+    first = [_item(problem, item, set()) for item in sorted(items)[:_ITEMS]]
+    more = len(items) - len(first)
+    return [*first, *([element("span", f"and {more:,} more", class_="more")] if more else [])]
 
 
 def results_table(results: Mapping[str, Evaluation]) -> Table:

@@ -1,4 +1,4 @@
-from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits, results_table
+from rankwise.tasks.retrieval.evaluate import as_json, embed_splits, results_table
 from rankwise.tasks.retrieval.index import (
     images_in,
     make_index,
@@ -13,7 +13,7 @@ from rankwise.tasks.retrieval.settings import Settings
 __all__ = [
     "Settings",
     "as_json",
-    "evaluate_splits",
+    "embed_splits",
     "fit_settings",
     "images_in",
     "load_run",

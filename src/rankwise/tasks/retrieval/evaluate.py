@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from torch import Tensor
 
 from rankwise.data.images import ImageSet, RetrievalSplits
-from rankwise.report import Figure, Mean, Section, Table
-from rankwise.report.plots import COLORS, as_figure, new_axes
+from rankwise.report import Mean, Section, Table
+from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.retrieval import RetrievalResult
 from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.settings import Settings
+from rankwise.vision.gallery import nearest_sentence, neighbors_section
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
 from rankwise.vision.run import require_part
@@ -17,40 +24,56 @@ from rankwise.vision.run import require_part
 Results = dict[str, dict[str, RetrievalResult]]  # by network, then by gallery
 
 
-def evaluate(
+class Embedded(NamedTuple):
+    """A gallery with its embeddings, and those of the queries; None: every image asks."""
+
+    images: ImageSet
+    embeddings: Tensor
+    queries: ImageSet | None = None
+    asked: Tensor | None = None
+
+    def evaluate(self, hits: Sequence[int]) -> RetrievalResult:
+        """Rank the whole gallery for every query."""
+        labels = None if self.queries is None else self.queries.labels
+        given = (self.embeddings, self.images.labels, self.asked, labels)
+        return evaluate_embeddings(*given, hits=hits)
+
+
+def embed(
     network: ImageNetwork,
     images: ImageSet,
     settings: Settings,
     *,
     queries: ImageSet | None = None,
     workers: int = 0,
-) -> RetrievalResult:
-    """Rank the whole set for every image of it, or for every query."""
-    how, hits = settings.augmentations, settings.data.hits
-    embeddings = compute_outputs(network, ImageDataset(images, how), workers)
+) -> Embedded:
+    """Compute the embeddings of a gallery and of its queries, where these are other images."""
+
+    def of(some: ImageSet) -> Tensor:
+        return compute_outputs(network, ImageDataset(some, settings.augmentations), workers)
+
     if queries is None or queries is images:
-        return evaluate_embeddings(embeddings, images.labels, hits=hits)
-    asked = compute_outputs(network, ImageDataset(queries, how), workers)
-    return evaluate_embeddings(embeddings, images.labels, asked, queries.labels, hits=hits)
+        return Embedded(images, of(images))
+    return Embedded(images, of(images), queries, of(queries))
 
 
-def evaluate_splits(
+def embed_splits(
     network: ImageNetwork,
     splits: RetrievalSplits,
     settings: Settings,
     part: str = "test",
     *,
     workers: int = 0,
-) -> dict[str, RetrievalResult]:
-    """Evaluate a part: on every gallery, where the test images have several."""
+) -> dict[str, Embedded]:
+    """Compute the embeddings of a part: of every gallery, where the test images have several."""
     if part == "test" and splits.galleries is not None:
         return {
-            name: evaluate(network, gallery, settings, queries=queries, workers=workers)
+            name: embed(network, gallery, settings, queries=queries, workers=workers)
             for name, (queries, gallery) in splits.galleries.items()
         }
     images: ImageSet = getattr(splits, part)
     require_part(images, part)
-    return {part: evaluate(network, images, settings, workers=workers)}
+    return {part: embed(network, images, settings, workers=workers)}
 
 
 def as_json(result: RetrievalResult) -> dict[str, object]:
@@ -95,6 +118,21 @@ def results_table(results: Results) -> Table:
     return Table(("network", "gallery", "mAP", *hits, "R-precision", "MAP@R"), rows, caption)
 
 
+def sentence(*results: Mapping[str, RetrievalResult]) -> str:
+    """Return how often the nearest image is of the right class, before and after training."""
+    ranks = (np.concatenate([one.first_rank for one in by.values()]) for by in results)
+    return nearest_sentence(*ranks)
+
+
+def shown_queries(embedded: Mapping[str, Mapping[str, Embedded]]) -> Section:
+    """Return the section of a few queries of the first gallery, answered by every network."""
+    by = {network: next(iter(galleries.values())) for network, galleries in embedded.items()}
+    first = next(iter(by.values()))
+    embeddings = {network: one.embeddings for network, one in by.items()}
+    asked = {network: one.asked for network, one in by.items() if one.asked is not None}
+    return neighbors_section(first.images, embeddings, first.queries, asked or None)
+
+
 def report_section(splits: RetrievalSplits, results: Results) -> Section:
     """Return the section of the results in the report."""
     seen = len(set(splits.train.classes) & set(splits.test.classes))
@@ -107,13 +145,9 @@ def report_section(splits: RetrievalSplits, results: Results) -> Section:
     )
 
 
-def _precision_recall(results: Results) -> Figure:
-    canvas, axes = new_axes("recall", "mean precision")
-    curves = [(f"{network}, {gallery}", one) for network, gallery, one in _listed(results)]
-    for number, (name, result) in enumerate(curves):
-        color = COLORS[number % len(COLORS)]
-        axes.plot(result.recall, result.precision, color=color, linewidth=1.3, label=name)
-    axes.set_ylim(0, 1)
-    axes.legend(fontsize=8, frameon=False)
-    areas = "; ".join(f"{name}: mAP {result.map:.3f}" for name, result in curves)
-    return as_figure(canvas, f"Mean precision at each recall. {areas}.")
+def _precision_recall(results: Results) -> Markup:
+    curves = {f"{network}, {gallery}": one for network, gallery, one in _listed(results)}
+    areas = "; ".join(f"{name}: mAP {result.map:.3f}" for name, result in curves.items())
+    lines = {name: (one.recall.tolist(), one.precision.tolist()) for name, one in curves.items()}
+    words = f"Mean precision at each recall. {areas}."
+    return line_chart("recall", "mean precision", lines, words)

@@ -16,7 +16,13 @@ from rankwise.errors import UsageError
 from rankwise.report import Section, write_json
 from rankwise.report.verdict import verdict
 from rankwise.retrieval import RetrievalResult
-from rankwise.tasks.retrieval.evaluate import as_json, evaluate_splits, report_section
+from rankwise.tasks.retrieval.evaluate import (
+    as_json,
+    embed_splits,
+    report_section,
+    sentence,
+    shown_queries,
+)
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import EmbeddingNet, make_network, new_network, train
 from rankwise.vision import run as image_runs
@@ -87,10 +93,12 @@ def run(
             dataset = ImageDataset(splits.train, settings.augmentations, options.get("on_broken"))
             untrained = new_network(dataset, settings).to(trained.network.mean.device)
         networks = {"untrained": untrained, settings.objective.short: trained.network}
-        results = {
-            name: evaluate_splits(network, splits, settings, workers=options.get("workers", 0))
+        embedded = {
+            name: embed_splits(network, splits, settings, workers=options.get("workers", 0))
             for name, network in networks.items()
         }
+        hits = settings.data.hits
+        results = {n: {g: e.evaluate(hits) for g, e in by.items()} for n, by in embedded.items()}
         numbers = {n: {g: as_json(r) for g, r in by.items()} for n, by in results.items()}
         write_json(out / "results.json", numbers)
         before, after = results.values()
@@ -105,11 +113,13 @@ def run(
             reach=reach,
             validation=image_runs.validation_of(trained, "map"),
             advice=image_runs.image_advice(settings, trained, "SupCon"),
+            sentence=sentence(before, after),
         )
         report = image_runs.write_report(
             out,
             "Image retrieval",
-            [report_section(splits, results)],
+            [shown_queries(embedded), report_section(splits, results)],
+            command="retrieval",
             training=Section("Training", figures=[image_runs.curve_figure(trained)]),
             data=[*splits.describe().splitlines(), *remarks],
             settings=settings,

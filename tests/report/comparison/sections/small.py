@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rankwise.report.comparison.run import Candidate, Estimate, Predictions, Run
-from rankwise.report.html import Child, join
+from rankwise.report.elements import Child, join
 
 NAMES = ("log-loss", "ap")  # the baseline and the recommended
 TARGET = (1, 0, 1, 0, 0, 0, 0, 0, 0, 0)

@@ -21,7 +21,7 @@ from tests.report.comparison.sections.small import (
     tree_of,
 )
 
-from rankwise.report.comparison.charts import Frame, linear_axis
+from rankwise.report.charts import Frame, linear_axis
 from rankwise.report.comparison.curves import DRAWS, Curve
 from rankwise.report.comparison.run import Candidate, Estimate, Run
 from rankwise.report.comparison.sections.curves import (
@@ -527,7 +527,7 @@ def test_every_candidate_has_a_button(known: tuple[Candidate, Candidate]) -> Non
     run = small_run((*known, candidate(2, "tuned", curve=((1.0, 0.5), (2.0, 0.6)))))
     part = time(run)
     assert part is not None
-    assert (part.anchor, part.heading, part.charts) == ("time", "Time", {})
+    assert (part.heading, part.charts) == ("Time", {})
     names = [text_of(each) for each in time_tree(run).findall(".//button/span[@class='name']")]
     assert names == ["ap", "log-loss", "tuned"]
 

@@ -15,21 +15,25 @@ from tests.report.comparison.sections.small import (
 )
 
 from rankwise.report.comparison.run import Estimate
-from rankwise.report.comparison.sections.results import headline, results, title_of
+from rankwise.report.comparison.sections.headline import headline, sentence, title_of
+from rankwise.report.comparison.sections.results import results
 
 THIN, FIXED = "\u202f", "\u00a0"
 
 
 def said(run, class_):
     """The paragraphs of a class, in their order."""
-    return [text_of(each) for each in tree_of(headline(run)).findall(f".//p[@class='{class_}']")]
+    return [
+        text_of(each)
+        for each in tree_of(headline(run).render()).findall(f".//p[@class='{class_}']")
+    ]
 
 
 def tiles(run):
     """The texts below the name of every tile."""
     return {
         text_of(tile.find("dt")): [text_of(each) for each in tile.findall("dd")]
-        for tile in tree_of(headline(run)).findall(".//dl/div")
+        for tile in tree_of(headline(run).render()).findall(".//dl/div")
     }
 
 
@@ -53,12 +57,90 @@ def test_the_title_names_the_metric_and_the_data(known, title):
 
 def test_the_choice_and_its_reason_come_first():
     run = small_run(why="It was best in all splits.")
-    tree = tree_of(headline(run))
+    tree = tree_of(headline(run).render())
     assert [text_of(each) for each in tree.findall("./div/p")] == [
         "Recommended",
-        "ap",
+        # Of the first two rows, one is positive; the baseline has one there, too.
+        "ap, finds 1 of the 2 positives in its first 2 rows, as many as log-loss.",
         "It was best in all splits.",
     ]
+
+
+def rows(target, *scores):
+    return predictions(target, dict(enumerate(scores)))
+
+
+def test_positives_in_the_top_are_counted_and_the_target_is_named():
+    # Three positives: the first five rows are counted, of which the baseline has one positive.
+    target = [1, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+    base, best = range(10, 0, -1), [9, 1, 1, 1, 1, 8, 7, 1, 1, 1]
+    run = small_run(given=rows(target, base, best), config={"target": "fraud"})
+    assert sentence(run) == (
+        "ap, finds 3 of the 3 positives of “fraud” in its first 5 rows, 2 more than log-loss; "
+        "the difference may be chance."
+    )
+
+
+def test_a_number_that_may_be_chance_is_told_from_a_metric_that_is_not():
+    known = pair(difference=Estimate(0.1, 0.05, 0.2, 0.01))
+    target = [1, 0, 0, 0, 0, 1, 1, 0, 0, 0]
+    given = rows(target, range(10, 0, -1), [9, 1, 1, 1, 1, 8, 7, 1, 1, 1])
+    assert sentence(small_run(known, given)).endswith(
+        "2 more than log-loss; this number may be chance, the gain in average precision is not."
+    )
+    few = small_run(known, given, decided=False)
+    assert sentence(few).endswith("2 more than log-loss; the difference may be chance.")
+
+
+def test_of_many_positives_the_difference_is_no_chance():
+    target = [1] * 20 + [0] * 80
+    run = small_run(given=rows(target, range(100), range(100, 0, -1)))
+    assert sentence(run) == (
+        "ap, finds 20 of the 20 positives in its first 20 rows, 20 more than log-loss."
+    )
+
+
+def test_tied_rows_share_the_places_that_are_left():
+    # All rows are tied: of 2 positives in 10 rows, the first two hold .4 on average.
+    target = [1, 1] + [0] * 8
+    run = small_run(given=rows(target, [0] * 10, [1, 1] + [0] * 8))
+    assert "2 of the 2 positives in its first 2 rows, 2 more than log-loss" in sentence(run)
+
+
+def test_lists_are_counted_as_better_and_worse():
+    scores = {0: [0, 1] * 5 + [1, 0], 1: [1, 0] * 5 + [0, 1]}
+    given = predictions([1, 0] * 6, scores, group=[n // 2 for n in range(12)])
+    run = small_run(given=given)
+    assert sentence(run) == (
+        "ap, ranks 5 of 6 lists better than log-loss and 1 worse; the difference may be chance."
+    )
+
+
+def test_the_same_model_is_not_named_twice():
+    names = candidate(0, "boosted, log-loss", baseline=True), candidate(1, "boosted, log-loss + ap")
+    assert sentence(small_run(names)) == (
+        "Gradient boosting, trained on log-loss and on average precision, averaged, finds 1 of the "
+        "2 positives in its first 2 rows, as many as the same model trained on log-loss."
+    )
+
+
+def test_a_recommended_baseline_is_compared_with_the_best_other_on_validation():
+    names = (
+        candidate(0, "linear, log-loss", baseline=True),
+        candidate(1, "linear, ap", validation=Estimate(0.4)),
+    )
+    assert sentence(small_run(names, recommended=0)).endswith(
+        "as many as the same model trained on average precision."
+    )
+    alone = small_run(names[:1], recommended=0)
+    assert sentence(alone) == (
+        "Linear model, trained on log-loss, finds 1 of the 2 positives in its first 2 rows."
+    )
+
+
+def test_why_another_candidate_is_higher_stands_above_the_table():
+    words = "Another has the highest value here, but the choice was made on validation."
+    assert words in [text_of(each) for each in tree(small_run(not_best=words)).findall("./p")]
 
 
 def test_no_reason_leaves_no_empty_line():
@@ -66,10 +148,8 @@ def test_no_reason_leaves_no_empty_line():
 
 
 def test_the_verdict_of_the_run_is_shown_and_none_leaves_no_empty_line():
-    assert said(small_run(verdict="Nothing can be decided."), "verdict") == [
-        "Nothing can be decided."
-    ]
-    assert said(small_run(), "verdict") == []
+    assert said(small_run(verdict="Nothing can be decided."), "why") == ["Nothing can be decided."]
+    assert said(small_run(), "why") == []
 
 
 def test_the_metric_is_shown_with_its_interval_and_what_it_means():
@@ -154,10 +234,9 @@ def test_names_and_reasons_are_text_and_no_markup():
         candidate(1, "<b>best", difference=Estimate(0.1, 0.05, 0.2, 0.01)),
     )
     run = small_run(names, why="<b>why", metric="<b>metric", verdict="<b>verdict")
-    assert tree_of(headline(run)).find(".//b") is None
-    assert said(run, "choice") == ["<b>best"]
-    assert said(run, "why") == ["<b>why"]
-    assert said(run, "verdict") == ["<b>verdict"]
+    assert tree_of(headline(run).render()).find(".//b") is None
+    assert said(run, "choice")[0].startswith("<b>best, finds ")
+    assert said(run, "why") == ["<b>why", "<b>verdict"]
     assert "<b>metric" in tiles(run)
 
 
@@ -393,7 +472,7 @@ def test_remarks_are_shown_under_the_table_and_what_was_left_out_once():
         left_out={"neural": "neural: no"}, remarks=("left out: neural: no", "cut short: a")
     )
     said = [text_of(each) for each in tree(run).findall(".//p[@class='note']")]
-    assert said[-2:] == ["neural was left out: neural: no", "cut short: a"]
+    assert said[-2:] == ["neural was left out: no", "cut short: a"]
 
 
 def test_candidates_on_the_metric_are_compared_with_two_log_losses():

@@ -28,10 +28,10 @@ from rankwise.report.comparison.sections.scores import (
     calibration,
     groups,
     histogram_of,
-    meet,
     scores,
     values_by_group,
 )
+from rankwise.report.verdict import Record
 
 THIN = "\u202f"
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of the rows of the table
@@ -224,7 +224,7 @@ def test_the_scores_are_those_of_the_recommended() -> None:
 
 def test_the_section_has_a_image_with_a_label_and_a_key() -> None:
     part = scores(small_run())
-    assert (part.anchor, part.heading) == ("scores", "Scores")
+    assert part.heading == "Scores"
     found = tree_of(part.body)
     picture = found.find(".//svg")
     assert picture is not None
@@ -564,5 +564,5 @@ def test_weights_are_used():
 
 
 def test_lists_are_compared_where_both_have_a_value():
-    found = meet(np.array([1.0, 0.5, np.nan, 0.2, 0.2]), np.array([0.5, 0.5, 1, np.nan, 0.9]))
+    found = Record.of(np.array([1.0, 0.5, np.nan, 0.2, 0.2]) - np.array([0.5, 0.5, 1, np.nan, 0.9]))
     assert found == (1, 1, 1)

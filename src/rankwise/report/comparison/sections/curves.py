@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from rankwise.report.comparison import charts
+from rankwise.report import charts
+from rankwise.report import elements as html
+from rankwise.report import format as fmt
 from rankwise.report.comparison import curves as measures
-from rankwise.report.comparison import format as fmt
-from rankwise.report.comparison import markup as html
+from rankwise.report.comparison import markup
 from rankwise.report.comparison.run import Candidate, Run
-from rankwise.report.html import Markup, element
+from rankwise.report.elements import Markup, element, join
+from rankwise.report.html import Section, Table
 
 _SHARES = (0.0001, 0.001, 0.01, 0.1, 1.0)
 # Seconds that are round to a reader of clocks; the finer ones where few of these fit.
@@ -22,7 +24,7 @@ _FINE = (
 )
 
 
-def curves(run: Run) -> html.Section:
+def curves(run: Run) -> Section:
     """Return the precision–recall and the ROC chart under one legend."""
     prior = run.levels[run.recommended.number].prior
     axes = {"pr": ("recall", "precision"), "roc": ("false positive rate", "true positive rate")}
@@ -49,13 +51,13 @@ def curves(run: Run) -> html.Section:
             "resamples at each point; those of the recommended and of the baseline are shown. "
             "Point at a chart to read values, or focus it and use the arrow keys."
         ),
-        html.legend(run, run.drawn, bands=True),
+        markup.legend(run, run.drawn, bands=True),
         html.pair(figures),
     ]
-    return html.Section("curves", "Curves", body, data)
+    return Section("Curves", body=body, charts=data)
 
 
-def lift(run: Run) -> html.Section:
+def lift(run: Run) -> Section:
     """Return the lift curves of all candidates, and a table of the recommended and baseline."""
     found = {number: measures.lift_curves(each) for number, each in run.levels.items()}
     first = float(next(iter(found.values())).x[0])
@@ -72,11 +74,11 @@ def lift(run: Run) -> html.Section:
             "Lift is the precision among the top k divided by the share of positives in all rows. "
             "Tied scores count by their mean over all orders."
         ),
-        html.legend(run, run.drawn),
+        markup.legend(run, run.drawn),
         html.pair(html.figure(image, "Lift. The dotted line is chance."), _lift_table(run)),
     ]
     data = {"lift": chart_data(run, frame, found, "share", 2)}
-    return html.Section("lift", "Lift at k", body, data)
+    return Section("Lift at k", body=body, anchor="lift", charts=data)
 
 
 def _lift_table(run: Run) -> Markup | None:
@@ -97,8 +99,8 @@ def _lift_table(run: Run) -> Markup | None:
     if not rows:
         return None
     header = ["Top k", "Positives", "Precision", "Recall", "Lift", "Baseline’s"]
-    caption = ["Of ", element("strong", run.recommended.name), "."]
-    return html.table(caption, header[: len(rows[0])], rows)
+    caption = join(["Of ", element("strong", run.recommended.title), "."])
+    return Table(header[: len(rows[0])], rows, caption).render()
 
 
 def series_of(run: Run, frame: charts.Frame, found: Mapping[int, measures.Curve]) -> list[Markup]:
@@ -108,7 +110,7 @@ def series_of(run: Run, frame: charts.Frame, found: Mapping[int, measures.Curve]
     for each in sorted(run.drawn, key=lambda c: (c is run.recommended, c is run.baseline)):
         x, y, low, high = (v.tolist() for v in found[each.number])
         marks = charts.area(frame, x, low, high), charts.line(frame, x, y)
-        drawn.append(html.series(run, each, marks, more=" shown-band" if each in shown else ""))
+        drawn.append(markup.series(run, each, marks, more=" shown-band" if each in shown else ""))
     return drawn
 
 
@@ -130,12 +132,12 @@ def _share(value: float) -> str:
     return f"{100 * value:.{max(0, -math.floor(math.log10(100 * value) + 1e-9))}f} %"
 
 
-def time(run: Run) -> html.Section | None:
+def time(run: Run) -> Section | None:
     """Return the charts of the metric and of the tuning against time."""
     figures = [each for each in (_final(run), _tuning(run)) if each]
     if not figures:
         return None
-    return html.Section("time", "Time", [html.legend(run, run.candidates), html.pair(figures)])
+    return Section("Time", body=[markup.legend(run, run.candidates), html.pair(figures)])
 
 
 def _final(run: Run) -> Markup | None:
@@ -152,9 +154,9 @@ def _final(run: Run) -> Markup | None:
     for each in timed:
         at, test = each.seconds, each.test
         bar = charts.whisker(frame, at, test.low, test.high) if test.has_interval else None
-        title = f"{each.name}: {fmt.decimal(test.value)} in {fmt.duration(at)}"
+        title = f"{each.title}: {fmt.decimal(test.value)} in {fmt.duration(at)}"
         dot = charts.dot(frame, at, test.value, 6.0, title)
-        points.append(html.series(run, each, bar, dot))
+        points.append(markup.series(run, each, bar, dot))
     label = f"{fmt.capitalized(fmt.full_name(run.metric))} against training time"
     caption = "Test value with its 95\u202f% interval against time. Up and to the left is better."
     return html.figure(frame.render(points, label=label), caption)
@@ -171,7 +173,7 @@ def _tuning(run: Run) -> Markup | None:
         charts.linear_axis("best validation value", *charts.padded(values)),
     )
     drawn = [
-        html.series(run, each, charts.steps(frame, paths[each.number]))
+        markup.series(run, each, charts.steps(frame, paths[each.number]))
         for each in run.candidates
         if each.number in paths
     ]

@@ -9,12 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from rankwise.naming import metric
-from rankwise.report.comparison import charts
-from rankwise.report.comparison import format as fmt
-from rankwise.report.comparison import markup as html
+from rankwise.report import charts
+from rankwise.report import elements as html
+from rankwise.report import format as fmt
+from rankwise.report.comparison import markup
 from rankwise.report.comparison.curves import Floats, brier_score, reliability
 from rankwise.report.comparison.run import Predictions, Run
-from rankwise.report.html import Markup, element
+from rankwise.report.elements import Markup, element
+from rankwise.report.html import Section, Table
+from rankwise.report.verdict import Record
 
 BARS = 40
 _LIST_BARS = 20
@@ -27,7 +30,7 @@ def _percents(value: float) -> str:
     return f"{100 * value:g} %"
 
 
-def scores(run: Run) -> html.Section:
+def scores(run: Run) -> Section:
     """Return a histogram for each class: positives upwards, negatives downwards."""
     given = run.predictions
     chosen = given.scores[run.recommended.number]
@@ -50,14 +53,14 @@ def scores(run: Run) -> html.Section:
     names = {"positive": "positives, upwards", "negative": "negatives, downwards"}
     words = html.note(
         "Scores of ",
-        element("strong", run.recommended.name),
+        element("strong", run.recommended.title),
         " on the test part. Each class adds up to 100\u202f%, so that a rare class is visible; "
         "the few scores beyond the ends are in the outer bars. The less the two overlap, the "
         "better they are ranked.",
     )
     shown = html.figure(image, html.chips(names))
     body = [words, element("div", shown, _quantile_table(given, chosen), class_="explorer")]
-    return html.Section("scores", "Scores", body)
+    return Section("Scores", body=body)
 
 
 def _quantile_table(given: Predictions, chosen: Floats) -> Markup:
@@ -75,7 +78,7 @@ def _quantile_table(given: Predictions, chosen: Floats) -> Markup:
     ]
     rows.append(["rows", *(fmt.count(int(each.sum())) for each in classes)])
     caption = "Quantiles of the scores of each class."
-    return html.table(caption, ["", "Positives", "Negatives"], rows)
+    return Table(["", "Positives", "Negatives"], rows, caption).render()
 
 
 def histogram_of(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
@@ -97,13 +100,13 @@ def histogram_of(scores: Floats, target: Floats, weight: Floats) -> tuple[Floats
     return edges, positives, negatives
 
 
-def calibration(run: Run) -> html.Section:
+def calibration(run: Run) -> Section:
     """Return a reliability plot with its bins as a table, and the Brier score."""
     given = run.predictions
     chosen = given.probabilities.get(run.recommended.number)
     if chosen is None:
         words = "This run has no calibrated probabilities, so there is nothing to compare."
-        return html.Section("calibration", "Calibration", html.note(words))
+        return Section("Calibration", body=html.note(words))
     bins = reliability(chosen, given.target, given.weight)
     known = [each for each in bins if not math.isnan(each.observed)]
     top = min(1.0, 1.05 * max(max(each.predicted, each.high) for each in known))
@@ -125,7 +128,7 @@ def calibration(run: Run) -> html.Section:
         label="Observed share of positives against predicted probability",
     )
     header = ["Predicted", "Observed", "Rows", "Positive"]
-    table = html.table("Bins by predicted probability.", header, rows)
+    table = Table(header, rows, "Bins by predicted probability.").render()
     body = [
         html.note(
             "On the dotted diagonal a probability of 30\u202f% means that 30\u202f% are positive. "
@@ -135,21 +138,21 @@ def calibration(run: Run) -> html.Section:
         html.note(element("strong", "Brier score"), f" (lower is better): {_brier(run)}."),
         html.pair(html.figure(image, "Reliability on the test part."), table),
     ]
-    return html.Section("calibration", "Calibration", body)
+    return Section("Calibration", body=body)
 
 
 def _brier(run: Run) -> str:
     given = run.predictions
     prior = float(np.average(given.target, weights=given.weight))
     compared = [c for c in (run.recommended, run.rival) if c and c.number in given.probabilities]
-    values = [(given.probabilities[each.number], each.name) for each in compared]
+    values = [(given.probabilities[each.number], each.title) for each in compared]
     values.append((np.array(prior), f"predicting {fmt.percent(prior)} for every row"))
     return "; ".join(
         f"{brier_score(said, given.target, given.weight):.4f} for {name}" for said, name in values
     )
 
 
-def groups(run: Run) -> html.Section:
+def groups(run: Run) -> Section:
     """Return histograms of the metric over lists, of the recommended and of the baseline."""
     shown = [run.recommended, *(each for each in run.drawn if each is run.rival)]
     values = [values_by_group(run.metric, run.predictions, each.number) for each in shown]
@@ -165,10 +168,10 @@ def groups(run: Run) -> html.Section:
     figures = []
     for each, share, found in zip(shown, shares, known, strict=True):
         shape = charts.bars(frame, edges.tolist(), share.tolist(), "bars")
-        colored = element("g", shape, class_=html.color_class(run, each))
-        image = frame.render(colored, label=f"Histogram of {metric} over lists, {each.name}")
+        colored = element("g", shape, class_=markup.color_class(run, each))
+        image = frame.render(colored, label=f"Histogram of {metric} over lists, {each.title}")
         middle = fmt.decimal(float(np.median(found))) if len(found) else fmt.NOTHING
-        figures.append(html.figure(image, [element("strong", each.name), f": median {middle}."]))
+        figures.append(html.figure(image, [element("strong", each.title), f": median {middle}."]))
     words = [
         f"The metric is a mean over {fmt.counted(len(known[0]), 'list')} of the test part; curves "
         "over rows of different lists would compare rows that are never ranked together. "
@@ -176,12 +179,12 @@ def groups(run: Run) -> html.Section:
     if left_out := len(values[0]) - len(known[0]):
         words.append(f"Lists with nothing to rank, which have no value: {fmt.count(left_out)}. ")
     if len(values) == 2:
-        better, equal, worse = map(fmt.count, meet(*values))
+        better, equal, worse = map(fmt.count, Record.of(values[0] - values[1]))
         words.append(
-            f"Against {shown[1].name}, list by list: better in {better}, equal in {equal}, "
+            f"Against {shown[1].title}, list by list: better in {better}, equal in {equal}, "
             f"worse in {worse}."
         )
-    return html.Section("lists", "Lists", [html.note(words), html.pair(figures)])
+    return Section("Lists", body=[html.note(words), html.pair(figures)])
 
 
 def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floats:
@@ -191,10 +194,3 @@ def values_by_group(name: str, predictions: Predictions, candidate: int) -> Floa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # lists of one class: their count is shown
         return replace(metric(name).setting, average="none")(scores, target, None, group, weight)
-
-
-def meet(values: Floats, others: Floats) -> tuple[int, int, int]:
-    """Return the numbers of lists in which the first candidate is better, equal and worse."""
-    difference = values - others  # NaN, where one has no value, is neither
-    better, worse = int((difference >= 1e-12).sum()), int((difference <= -1e-12).sum())
-    return better, int((np.abs(difference) < 1e-12).sum()), worse

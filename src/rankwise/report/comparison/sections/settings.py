@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from rankwise.report.comparison import charts
-from rankwise.report.comparison import format as fmt
-from rankwise.report.comparison import markup as html
+from rankwise.report import charts
+from rankwise.report import elements as html
+from rankwise.report import format as fmt
+from rankwise.report.comparison import markup
 from rankwise.report.comparison.run import Run
-from rankwise.report.html import Child, Markup, element
+from rankwise.report.elements import Child, Markup, element
+from rankwise.report.html import Section, Table
 
 # Options of `rankwise compare` that repeat a run, in the order of its help.
 _OPTIONS = (
@@ -20,7 +22,7 @@ _MAX_ROWS = 12  # of a list that is shown unfolded
 _MAX_COLUMNS = 15  # of a table that is shown unfolded
 
 
-def setting(run: Run) -> html.Section:
+def setting(run: Run) -> Section:
     """Return data, settings, the parameters of every candidate, and the command."""
     asked = {key: value for key, value in run.config.items() if key not in ("command", "versions")}
     if isinstance(budget := asked.get("budget"), float):
@@ -34,7 +36,9 @@ def setting(run: Run) -> html.Section:
         for title, each in blocks.items()
         if each and isinstance(each, Mapping)
     ]
-    params = [html.details(each.name, _list(each.params)) for each in run.candidates if each.params]
+    params = [
+        html.details(each.title, _list(each.params)) for each in run.candidates if each.params
+    ]
     body: list[Child] = [element("div", shown, class_="blocks")]
     if params:
         body += [element("h3", "Chosen parameters"), params]
@@ -42,7 +46,7 @@ def setting(run: Run) -> html.Section:
         code = element("pre", element("code", command, id="command"), tabindex=0)
         copy = element("button", "Copy", type="button", class_="quiet-button", data_copy="command")
         body += [element("h3", "Run it again"), element("div", code, copy, class_="command")]
-    return html.Section("setting", "Settings", body)
+    return Section("Settings", body=body, folded=True)
 
 
 def command_of(config: Mapping[str, object]) -> str:
@@ -83,19 +87,19 @@ def _value(value: object) -> Child:
     return "none" if value in (None, {}, []) else str(value)
 
 
-def importance(run: Run) -> html.Section | None:
+def importance(run: Run) -> Section | None:
     """Return a table of columns with intervals on a shared scale; None in an older run."""
     found = run.importance
     if found is None:
         return None
     scale = [0.0, *charts.known_values(found.columns)]
-    color = html.color_class(run, run.recommended)
+    color = markup.color_class(run, run.recommended)
     rows = []
     for each in found.columns:
         interval = charts.interval(each, scale, 0.0, color, written=fmt.signed, wide=True)
         rows.append([each.name, element("strong", fmt.signed(each.value)), interval])
     tables = [
-        html.table("", ["Column", "Loss", "95\u202f% interval"], some)
+        Table(["Column", "Loss", "95\u202f% interval"], some).render()
         for some in (rows[:_MAX_COLUMNS], rows[_MAX_COLUMNS:])
     ]
     some = found.rows < found.of_rows
@@ -103,7 +107,7 @@ def importance(run: Run) -> html.Section | None:
     body: list[Child] = [
         html.note(
             f"The loss in {fmt.full_name(run.metric)} of the model ",
-            element("strong", run.recommended.name),
+            element("strong", run.recommended.title),
             f" on {part}{found.part} when the values of one column are shuffled: mean of "
             f"{fmt.count(found.repeats)} shuffles with its 95\u202f% interval. Columns with the "
             "same information stand in for each other: either alone may look unimportant.",
@@ -115,10 +119,10 @@ def importance(run: Run) -> html.Section | None:
     if left := (found.of_columns or len(rows)) - len(rows):
         words = f"{fmt.count(left)} columns less related to the scores were not measured."
         body.append(html.note(words))
-    return html.Section("importance", "What drives the scores", body)
+    return Section("What drives the scores", body=body, anchor="importance")
 
 
-def columns(run: Run) -> html.Section | None:
+def columns(run: Run) -> Section | None:
     """Return a table of the columns; None where the run kept none."""
     if not run.columns:
         return None
@@ -131,6 +135,6 @@ def columns(run: Run) -> html.Section | None:
         rows.append([str(each.get("name", "")), str(each.get("taken_for", "")), *numbers, remark])
     left_out = sum(bool(each.get("left_out")) for each in run.columns)
     caption = f"{fmt.counted(len(rows), 'column')} of the data, {fmt.count(left_out)} left out"
-    made = html.table(caption, ["Column", "Type", "Levels", "Missing", "Remark"], rows)
+    made = Table(["Column", "Type", "Levels", "Missing", "Remark"], rows, caption).render()
     body = made if len(rows) <= _MAX_COLUMNS else html.details(caption, made)
-    return html.Section("columns", "Columns", body)
+    return Section("Columns", body=body)

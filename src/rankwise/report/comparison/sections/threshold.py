@@ -8,12 +8,12 @@ from decimal import ROUND_FLOOR, Context
 
 import numpy as np
 
-from rankwise.report.comparison.charts import BROAD, Axis, Frame, line, linear_axis, segment
+from rankwise.report.charts import BROAD, Axis, Frame, line, linear_axis, segment
 from rankwise.report.comparison.curves import Floats, Levels, levels_of
-from rankwise.report.comparison.format import count
-from rankwise.report.comparison.markup import Section, chips, figure, note
 from rankwise.report.comparison.run import Run
-from rankwise.report.html import Markup, element, fill
+from rankwise.report.elements import Markup, chips, element, figure, fill, note
+from rankwise.report.format import count
+from rankwise.report.html import Section
 
 _COSTS = {"fp": 1, "fn": 10}  # to begin with
 _NAMES = {"f1": "F1", "tp": "true positives", "fp": "false positives", "fn": "false negatives"}
@@ -124,7 +124,7 @@ def explorer(run: Run) -> Section:
     )
     words = note(
         "Rows of the test part at or above the threshold are flagged by ",
-        element("strong", chosen.name),
+        element("strong", chosen.title),
         ". ",
         scaled if probability is None else None,
         "The steps of the slider are spaced by the number of flagged rows.",
@@ -176,7 +176,7 @@ def explorer(run: Run) -> Section:
         "top": frame.y(1),
         "bottom": frame.y(0),
     }
-    return Section("threshold", "Threshold", [words, shown], {"threshold": data})
+    return Section("Threshold", body=[words, shown], charts={"threshold": data})
 
 
 def _chart(frame: Frame, rates: Mapping[str, Floats], at: int) -> Markup:

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rankwise._grammar import parse
-from rankwise.naming.table import find_metric
-from rankwise.report.comparison.run import Estimate
+from rankwise.naming.rows import BASELINES
+from rankwise.naming.table import find_metric, find_objective
+
+if TYPE_CHECKING:
+    from rankwise.report.comparison.run import Estimate
 
 NOTHING = "–"
 _THIN = "\u202f"  # between thousands
 
 _FULL = {
     "ap": "average precision",
+    "auprc": "average precision",
     "auc": "area under the ROC curve",
     "auroc": "area under the ROC curve",
+    "opauc": "partial area under the ROC curve",
+    "tpauc": "two-way partial area under the ROC curve",
+    "ndcg": "NDCG",
+    "pap": "pAp",
     "mrr": "mean reciprocal rank",
+    "r_precision": "R-precision",
+    "precision": "precision",
+    "recall": "recall",
+    "hit": "hit",
+}
+_MODELS = {
+    "linear": "Linear model",
+    "boosted": "Gradient boosting",
+    "neural": "Neural network",
 }
 
 
@@ -83,7 +102,56 @@ def p_value(p: float) -> str:
 
 def full_name(metric: str) -> str:
     """Return the full name of a metric: ``"ap"`` is average precision."""
-    return _FULL.get(metric, metric.replace("ndcg", "NDCG"))
+    name = re.match(r"\w*", metric)[0]  # type: ignore[index]
+    return f"{_FULL.get(name, name)}{metric[len(name) :].replace('(', ' (')}"
+
+
+def candidate_title(name: str) -> str:
+    """Return the words for the short name of a candidate of ``rankwise compare``.
+
+    >>> candidate_title("boosted, ap")
+    'Gradient boosting, trained on average precision'
+    >>> candidate_title("linear, log-loss + ndcg@10")
+    'Linear model, trained on log-loss and on NDCG@10, averaged'
+    """
+    model, _, objective = name.partition(", ")
+    if model not in _MODELS or not objective:
+        return name
+    objective, second, _ = objective.partition(", second fit")
+    if objective == "two log-losses":
+        words = "log-loss twice, averaged"
+    else:
+        parts = objective.split(" + ")
+        words = " and on ".join(map(_trained_on, parts)) + ", averaged" * (len(parts) > 1)
+    return f"{_MODELS[model]}, trained on {words}{second}"
+
+
+def in_sentence(title: str) -> str:
+    """Return the title of a candidate as part of a sentence.
+
+    >>> in_sentence("Gradient boosting, trained on average precision")
+    'gradient boosting trained on average precision'
+    """
+    article = "a " if title.startswith(("Linear", "Neural")) else ""
+    return f"{article}{title[:1].lower()}{title[1:]}".replace(", ", " ", 1)
+
+
+def _trained_on(objective: str) -> str:
+    """Return the metric of an objective, with the objective where it has a name of its own."""
+    try:
+        spec = parse(objective)
+        entry = find_objective(spec)
+    except ValueError:
+        return objective
+    called = entry.path.partition(":")[2]
+    known = called.lower() == spec.name.replace("_", "").lower()
+    own = objective.replace(spec.name, called, 1) if known else objective
+    if entry in BASELINES or entry.metric is None:
+        return own
+    plain = spec.name in _FULL
+    words = full_name(objective if plain else entry.metric.partition("(")[0])
+    article = "the " if "area" in words else ""
+    return f"{article}{words}" if plain else f"{article}{words} by {own}"
 
 
 def meaning(metric: str) -> str:

@@ -2,7 +2,7 @@
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const byId = (id) => document.getElementById(id);
-  const data = JSON.parse(byId("data").textContent);
+  const data = JSON.parse(byId("report-data").textContent);
 
   // Numbers as the rest of the page writes them.
   const nothing = "–";
@@ -38,6 +38,7 @@
 
   const sorting = () => {
     const table = byId("result-table");
+    if (!table) return;
     const body = table.tBodies[0];
     const heads = all("thead th", table);
     heads.forEach((head, column) => {
@@ -61,6 +62,11 @@
 
   const hidden = new Set();
   const legends = () => {
+    // On a phone a legend is folded: its charts come first.
+    const narrow = matchMedia("(max-width: 36rem)");
+    const fold = () => { for (const each of all(".legend")) each.open = !narrow.matches; };
+    narrow.addEventListener("change", fold);
+    fold();
     for (const key of all("[data-toggle]")) {
       key.addEventListener("click", () => {
         const number = key.dataset.toggle;
@@ -224,10 +230,28 @@
     }
   };
 
+  // A box that is wider than the screen says so.
+  const scrolling = () => {
+    const measure = () => {
+      for (const box of all(".scroll")) {
+        box.classList.toggle("wide", box.scrollWidth > box.clientWidth + 1);
+      }
+    };
+    addEventListener("resize", measure);
+    for (const each of all("details")) each.addEventListener("toggle", measure);
+    measure();
+  };
+
+  const printing = () => {
+    addEventListener("beforeprint", () => { for (const each of all("details")) each.open = true; });
+  };
+
   themes();
   sorting();
   legends();
   all("svg[data-chart]").forEach(reading);
   explorer();
   copying();
+  scrolling();
+  printing();
 })();

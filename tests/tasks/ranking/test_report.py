@@ -10,7 +10,8 @@ from tests.tasks.ranking.cases import written
 
 from rankwise.data.letor import read_letor
 from rankwise.tasks.ranking import Settings, evaluate_lists, results_table, run
-from rankwise.tasks.ranking.evaluate import QueryMetric, compared_with_start, notes_of
+from rankwise.tasks.ranking.evaluate import QueryMetric, notes_of
+from rankwise.tasks.ranking.report import compared_with_start
 
 SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
 
@@ -34,7 +35,12 @@ def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
     train = read_letor(written(tmp_path / "train.txt"))
     done = run(SETTINGS, tmp_path / "run", train, train, metrics=["ap"])
     assert done.verdict.text.startswith("better than the start: validation ndcg@3 went from")
-    assert done.verdict.text in done.report.read_text()
+    html = done.report.read_text()
+    assert done.verdict.text[1:] in html
+    assert (
+        "Of 24 validation queries, 24 are ranked better than in random order and 0 worse." in html
+    )
+    assert "24 won, 0 lost, 0 equal" in html
 
 
 RESULTS = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwise.report.comparison.charts import (
+from rankwise.report.charts import (
     Axis,
     Frame,
     area,

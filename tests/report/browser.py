@@ -1,6 +1,6 @@
 """A real browser for tests: Debian's chromium without a window, driven by Playwright.
 
-``python -m tests.report.comparison.browser PAGE FOLDER`` takes pictures of a page, to look at.
+``python -m tests.report.browser PAGE FOLDER`` takes screenshots of a report, to look at.
 """
 
 from __future__ import annotations
@@ -38,11 +38,16 @@ class Browser:
         self._browser.close()
         self._driver.stop()
 
-    def fresh(self, *, phone: bool = False) -> None:
-        """Another reader: a window without a page, who remembers nothing."""
+    def fresh(self, *, phone: bool = False, bypass_csp: bool = False) -> None:
+        """Another reader: a window without a page, who remembers nothing.
+
+        ``bypass_csp`` lets scripts of a test run in spite of the policy of the page.
+        """
         for context in self._browser.contexts:
             context.close()
-        context = self._browser.new_context(is_mobile=phone, device_scale_factor=1 + phone)
+        context = self._browser.new_context(
+            is_mobile=phone, device_scale_factor=1 + phone, bypass_csp=bypass_csp
+        )
         context.set_default_timeout(PATIENCE)
         self.page, self._phone = context.new_page(), phone
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -117,22 +122,34 @@ class Browser:
         for _ in range(times):
             self.page.keyboard.press(key)
 
-    def picture(self, path: Path) -> None:
-        """The page as PNG, to its end."""
-        self.page.screenshot(path=path, full_page=True)
+    def screenshot(self, path: Path, *, whole: bool = True) -> None:
+        """The page as PNG, to its end or to that of the screen."""
+        self.page.screenshot(path=path, full_page=whole)
+
+    def too_wide(self) -> list[str]:
+        """Elements that reach beyond the screen, except in boxes that scroll sideways."""
+        found: list[str] = self.run("""(() => {
+          const width = document.documentElement.clientWidth;
+          return [...document.querySelectorAll("body *")]
+            .filter((e) => e.getClientRects().length && !e.closest(".scroll, nav, pre, svg"))
+            .filter((e) => e.getBoundingClientRect().right > width + 1)
+            .map((e) => e.outerHTML.slice(0, 80));
+        })()""")
+        overflow = self.run("document.documentElement.scrollWidth - innerWidth")
+        return [*found, *([f"the page, by {overflow} pixels"] if overflow > 0 else [])]
 
 
-def _pictures(page: Path, folder: Path) -> None:
+def _screenshots(page: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with Browser() as browser:
         for name, width, height in (("desktop", 1280, 900), ("phone", 390, 844)):
             for dark in (False, True):
                 browser.look(width, height, dark=dark, phone=name == "phone")
                 browser.open(page)
-                browser.picture(folder / f"{name}-{'dark' if dark else 'light'}.png")
+                browser.screenshot(folder / f"{name}-{'dark' if dark else 'light'}.png")
         if browser.errors:
             raise SystemExit("\n".join(browser.errors))
 
 
 if __name__ == "__main__":
-    _pictures(Path(sys.argv[1]), Path(sys.argv[2]))
+    _screenshots(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -6,12 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwise.report.comparison.format import NOTHING, between, decimal
-from rankwise.report.comparison.run import Estimate
-from rankwise.report.html import Child, Markup, element
+from rankwise.report.elements import Child, Markup, element
+from rankwise.report.format import NOTHING, between, decimal
+
+if TYPE_CHECKING:
+    from rankwise.report.comparison.run import Estimate
 
 Written = Callable[[float], str]
 # A frame with a column to itself.
