@@ -47,7 +47,7 @@ def test_it_ends_with_five_lines(ended) -> None:
         "2 models on 36372 flights"
     )
     assert images.startswith("Images    SOPRC has mAP 0.")
-    assert table.startswith("Table     “linear, ap” has AP 0.")
+    assert table.startswith("Table     “Linear model, trained on average precision” has AP 0.")
     words = report.replace("(", " ").replace(")", " ").split()
     assert [Path(word).exists() for word in words if word.endswith(".html")] == [True, True]
     for command in ("compare", "retrieval train", "recommend train"):
@@ -103,9 +103,13 @@ def test_the_report_has_the_verdict_the_figures_and_the_table(ended) -> None:
     images, table = (line[10:] for line in ended.lines[-4:-2])
     assert images in ended.report
     assert table in ended.report
-    assert ended.report.count("<img") == 2 + 6  # over time, precision and recall; queries
+    assert ended.report.count('class="tile query"') == 6
+    assert ended.report.count('class="tile right"') + ended.report.count('class="tile wrong"') == (
+        6 * 4 * 5  # queries, networks with the one before training, nearest images
+    )
+    assert "mAP over the steps" in ended.report
+    assert "Mean precision at each recall" in ended.report
     assert "before training" in ended.report
-    assert "red frame with a cross" in ended.report
     assert "http://" not in ended.report
     assert "https://" not in ended.report
 

@@ -7,7 +7,6 @@ import torch
 from rankwise.data.images import RetrievalSplits
 from rankwise.demo import race
 from rankwise.demo.characters import read_characters
-from rankwise.demo.figures import _nearest, _tile, neighbor_figures
 from rankwise.demo.race import LOSSES, Loss, Race, Size
 from rankwise.demo.report import chance, image_words
 
@@ -82,26 +81,3 @@ def test_the_difference_is_paired_by_character(short) -> None:
 )
 def test_chance_is_said_from_the_interval(low, high, words) -> None:
     assert chance(low, high) == words
-
-
-def test_neighbors_are_the_nearest_and_never_the_query(short) -> None:
-    state = short.states["SupCon"][-1]
-    found = _nearest(state, 5)
-    assert 5 not in found.tolist()
-    cosines = torch.nn.functional.cosine_similarity(state.embeddings, state.embeddings[5:6])
-    rest = [i for i in range(len(cosines)) if i != 5 and i not in found.tolist()]
-    assert float(cosines[found].min()) >= float(cosines[rest].max())
-    for figure in neighbor_figures(short):
-        assert figure.png.startswith(b"\x89PNG")
-        assert "Right among the 10 nearest: before " in figure.description
-
-
-def test_a_wrong_neighbor_has_a_cross_and_another_frame() -> None:
-    image = np.full((32, 32), 255, np.uint8)
-    plain, right, wrong = (_tile(image, mark) for mark in (None, True, False))
-    assert (plain == 255).all()
-    assert right[2, 2].tolist() == [0, 121, 107]
-    assert wrong[2, 2].tolist() == [198, 40, 40]
-    inside = (slice(5, -5),) * 2
-    assert (right[inside] == 255).all()
-    assert (wrong[inside] != 255).any()

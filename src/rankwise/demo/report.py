@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rankwise.demo.figures import neighbor_figures, precision_recall, progress
 from rankwise.demo.race import LOSSES, Race, settings
 from rankwise.demo.table import Found
-from rankwise.report import Section, Table, settings_section, write_html, write_json
+from rankwise.report import Headline, Section, Table, settings_section, write_html, write_json
+from rankwise.report.elements import Markup
+from rankwise.report.plots import line_chart
 from rankwise.training.checkpoint import flat_settings
+from rankwise.vision.gallery import neighbors_section
 
 _PHOTOS = "echo 'data: {kind: folder, root: photos}' > photos.yaml"
 
@@ -38,12 +40,12 @@ def table_words(found: Found) -> str:
     own, other, run = found.metric, found.log_loss, found.run
     on = f"on {run.data['test']} later flights, {found.positives} of them late"
     if own is None or own.difference is None:
-        return f"“{other.name}” has AP {other.test.value:.3f} {on}; none on AP was done in time"
+        return f"“{other.title}” has AP {other.test.value:.3f} {on}; none on AP was done in time"
     gap, chosen = own.difference, run.recommended
-    also = f"; validation recommends “{chosen.name}”, AP {chosen.test.value:.3f}"
+    also = f"; validation recommends “{chosen.title}”, AP {chosen.test.value:.3f}"
     return (
-        f"“{own.name}” has AP {own.test.value:.3f} {on}, {gap.value:+.3f} (95 % {gap.low:+.3f} to "
-        f"{gap.high:+.3f}) against “{other.name}”, the best of log-loss: "
+        f"“{own.title}” has AP {own.test.value:.3f} {on}, {gap.value:+.3f} (95 % {gap.low:+.3f} to "
+        f"{gap.high:+.3f}) against “{other.title}”, the best of log-loss: "
         f"{chance(gap.low, gap.high)}{'' if chosen in (own, other) else also}"
     )
 
@@ -71,22 +73,18 @@ def write_report(
     shown = dict(flat_settings(settings(LOSSES[-1], race.size, race.seed).plain()))
     chosen = ("network", "augmentations", "batches", "optimizer", "training")
     listed = {name: str(value) for name, value in shown.items() if name.startswith(chosen)}
+    embeddings = {"before training": race.states[race.ours][0].embeddings}
+    embeddings |= {name: states[-1].embeddings for name, states in race.states.items()}
     sections = [
-        Section("Verdict", [_verdict(race), f"Table: {table_words(found)}."]),
         _images(race),
-        Section(
-            "Queries and their nearest neighbors",
-            [
-                "Every drawing of the test part is a query, and all others are ranked by their "
-                "distance to it. Shown are drawings of characters evenly spaced over the test "
-                "part, not chosen by their results.",
-            ],
-            figures=neighbor_figures(race),
-        ),
+        neighbors_section(race.splits.test, embeddings),
         _table(found, command),
         settings_section({f"loss {loss.name}": loss.objective for loss in LOSSES} | listed),
     ]
-    return write_html(out / "index.html", "rankwise demo", sections)
+    words = [f"Images: {image_words(race)}.", f"Table: {table_words(found)}."]
+    headline = Headline(_verdict(race), words)
+    title = "Three losses on images, and models on a table"
+    return write_html(out / "index.html", title, sections, headline=headline, command="demo")
 
 
 def _verdict(race: Race) -> str:
@@ -98,7 +96,7 @@ def _verdict(race: Race) -> str:
     return (
         f"Of the {others:.0f} other drawings of a character, the network finds "
         f"{', '.join(counted)} among its first {others:.0f} results, and {start:.1f} before "
-        f"training. {image_words(race)}."
+        "training."
     )
 
 
@@ -125,10 +123,34 @@ def _images(race: Race) -> Section:
             "test part has other alphabets. The last network is evaluated, and the earlier looks "
             "choose nothing.",
         ],
-        figures=[progress(race), precision_recall(race)],
+        figures=_figures(race),
         tables=[Table(("loss", "mAP", "R@1", "R-precision", f"{race.ours} minus it, mAP (95 %)"),
                       rows, caption)],
     )  # fmt: skip
+
+
+def _figures(race: Race) -> list[Markup]:
+    """Draw mAP over the steps, and the mean precision at each recall, of every loss."""
+    over = {
+        name: ([state.step for state in states], [state.result.map for state in states])
+        for name, states in race.states.items()
+    }
+    ends = ", ".join(f"{name} {race.last(name).map:.3f}" for name in race.states)
+    results = {"before training": race.states[race.ours][0].result}
+    results |= {name: race.last(name) for name in race.states}
+    curves = {name: (x.recall.tolist(), x.precision.tolist()) for name, x in results.items()}
+    half = ", ".join(f"{name} {result.precision[50]:.2f}" for name, result in results.items())
+    return [
+        line_chart(
+            "step", "mAP of unseen characters", over, f"mAP over the steps, at last {ends}."
+        ),
+        line_chart(
+            "recall",
+            "mean precision",
+            curves,
+            f"Mean precision at each recall. Where half of the drawings are found: {half}.",
+        ),
+    ]
 
 
 def _table(found: Found, command: str) -> Section:
@@ -139,7 +161,7 @@ def _table(found: Found, command: str) -> Section:
         shown = (
             "baseline" if gap is None else f"{gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})"
         )
-        rows.append((each.name + (" ★" if each is run.recommended else ""),
+        rows.append((each.title + (" ★" if each is run.recommended else ""),
                      f"{each.validation.value:.4f}", f"{each.test.value:.4f}", shown))  # fmt: skip
     caption = (
         f"{run.data['test']} rows of the test part, {found.positives} of them late; ★ is "
