@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parent.parent
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = SETTINGS["project"]
 ADDRESS = PROJECT["urls"]["Source"]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 YAML = [
@@ -124,6 +125,16 @@ def test_one_address_that_one_replacement_changes():
             assert found == ADDRESS, path
     assert ADDRESS in (ROOT / "CONTRIBUTING.md").read_text()
     assert ADDRESS in (ROOT / "ROADMAP.md").read_text()
+
+
+def test_coverage_is_of_branches_and_of_the_processes_that_tests_start():
+    measured = SETTINGS["tool"]["coverage"]["run"]
+    assert measured["branch"]
+    assert "subprocess" in measured["patch"]
+    assert measured["source_dirs"] == ["src/rankwise"]
+    assert SETTINGS["tool"]["coverage"]["report"]["fail_under"] >= 95
+    target = re.search(r"^coverage:.*\n\t(.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert "--cov " in target.group(1)
 
 
 def test_the_changelog_has_sections():
