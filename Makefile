@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full coverage lint bench bench-peers docs dist study setup clean
+.PHONY: help demo test test-full coverage lint bench bench-peers docs gallery dist study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ study: $(READY) ## make study NAME=estimator-bias: run a study of the papers' cl
 
 docs: $(READY) ## build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+gallery: $(READY) ## execute the notebooks and examples, write their outputs and figures
+	@OMP_NUM_THREADS=1 $(BIN)/python -m examples.gallery
 
 dist: ## build the wheel and the sdist into dist/, and check what an index would refuse
 	@rm -rf dist && $(PYTHON) -m venv build/env
