@@ -75,8 +75,7 @@ def measure(task: str, loss: str, size: int) -> dict[str, float]:
 
 def main(arguments: list[str]) -> int:
     if arguments:
-        task, loss, size = arguments
-        print(json.dumps(measure(task, loss, int(size))))
+        print(json.dumps(measure(arguments[0], arguments[1], int(arguments[2]))))
         return 0
     if not PEERS.exists():
         print("no .venv-peers: run `make bench-peers`")

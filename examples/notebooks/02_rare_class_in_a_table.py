@@ -45,7 +45,7 @@ rows.head(3)
 # partial AUC. Missing values and words need no preparation.
 #
 # Averaging two models helps whatever they are trained on. By default `BoostedRanker("ap")` averages trees trained on
-# log-loss with trees trained on the metric (`blend=0.5`), so a fair control is the average of two log-loss models.
+# log-loss with trees trained on the metric, so a fair control is the average of two log-loss models.
 
 # %%
 options = {"n_estimators": 120, "n_jobs": 1}
