@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.page import write_safely
 
 ROOT = Path(__file__).parent.parent
-FOLDER = ROOT / "docs" / "images" / "badges"
+FOLDER = ROOT / "docs" / "images" / "readme"
 BADGE = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" \
 aria-label="{left}: {right}">
 <title>{left}: {right}</title>

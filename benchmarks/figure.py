@@ -1,4 +1,4 @@
-"""``python -m benchmarks.figure``: draw docs/images/speed.svg, write docs/benchmarks/speed.md."""
+"""``python -m benchmarks.figure``: draw ``growth.json`` for the first page, write its table."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import speed_page
-from benchmarks.page import write_safely
+from benchmarks.page import write_between, write_safely
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 
 from reproductions.drawing import COLORS, canvas, plain
 
 MEASURED = Path(__file__).parent / "growth.json"
-FIGURE = Path(__file__).parent.parent / "docs" / "images" / "speed.svg"
+FIGURE = Path(__file__).parent.parent / "docs" / "images" / "readme" / "speed.svg"
 LINES = {
     "SOPRC": ("rankwise, SOPRC", COLORS[2], "o-"),
     "libauc": ("LibAUC 2.0.1, APLoss", COLORS[0], "s--"),
@@ -51,10 +50,25 @@ def drawn(measured: dict[str, Any]) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().decode().splitlines()) + "\n"
 
 
+def table(measured: dict[str, Any]) -> str:
+    """Return the ratios of theirs to ours, for every n at which both were measured."""
+    found = {(row["task"], row["loss"], row["n"]): row for row in measured["rows"]}
+    lines = ["| data | against | × faster | × less memory |", "|---|---|---|---|"]
+    for (task, loss, n), theirs in found.items():
+        ours = found.get((task, "SOPRC", n))
+        if ours is None or loss == "SOPRC":
+            continue
+        ratios = " | ".join(f"{theirs[name] / ours[name]:.3g}" for name in ("seconds", "peak"))
+        what = f"one list of {n} scores" if task == "list" else f"a batch of {n} embeddings"
+        lines.append(f"| {what} | {LINES[loss][0]} | {ratios} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     FIGURE.parent.mkdir(parents=True, exist_ok=True)
-    write_safely(FIGURE, drawn(json.loads(MEASURED.read_text())))
-    speed_page.main()
+    measured = json.loads(MEASURED.read_text())
+    write_safely(FIGURE, drawn(measured))
+    write_between("growth", table(measured))
     print(FIGURE)
 
 

@@ -9,11 +9,11 @@ __all__ = ["write_between", "write_safely"]
 PAGE = Path(__file__).parent / "README.md"
 
 
-def write_between(part: str, text: str, page: Path = PAGE) -> None:
-    """Replace what stands between the marks of ``part`` in README.md, or in another page."""
+def write_between(part: str, text: str) -> None:
+    """Replace what stands between the marks of ``part`` in README.md."""
     begin, end = f"<!-- {part}: written by its command -->", f"<!-- end of {part} -->"
-    head, rest = page.read_text().split(begin)
-    write_safely(page, f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}")
+    head, rest = PAGE.read_text().split(begin)
+    write_safely(PAGE, f"{head}{begin}\n{text}\n{end}{rest.split(end)[1]}")
 
 
 def write_safely(path: Path, text: str) -> None:

@@ -25,7 +25,6 @@ from benchmarks import (
     ranking_cost,
     recommendation,
     retrieval,
-    speed_page,
     top,
     twins,
 )
@@ -69,7 +68,6 @@ def main(wanted: list[str]) -> int:
     groups = {group: kept[group] for group in GROUPS if group in kept}
     write_safely(RESULTS, json.dumps({"machine": _machine(), "groups": groups}, indent=1) + "\n")
     write_between("results", _tables(groups))
-    speed_page.main()
     broken = [row["name"] for rows in groups.values() for row in rows if row["holds"] is False]
     for name in broken:
         print(f"over its limit: {name}")

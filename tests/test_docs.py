@@ -1,18 +1,21 @@
-"""The code blocks of README and docs run, in order, and print what the pages say they print."""
+"""The code blocks of README and docs run, in order, one page after the other.
+
+A block ``text title="Output"`` below a block of code is what that block prints.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-# A block of code and, where one follows at once, the block of text that it prints.
-BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+OUTPUT = re.compile(r'\n\n?```text title="Output"\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -23,10 +26,11 @@ def test_code_blocks_run(page):
     for match in BLOCK.finditer(text):
         line = text[: match.start()].count("\n") + 1
         code = compile("\n" * line + match.group(1), str(page), "exec")
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
             exec(code, namespace)
-        if match.group(2) is not None:
-            assert printed.getvalue() == match.group(2), f"{page}:{line}"
+        if shown := OUTPUT.match(text, match.end()):
+            assert printed.getvalue() == shown[1], f"line {line} prints something else"
 
 
 def test_there_are_blocks_to_run():

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from benchmarks import badges, figure, speed_page
+from benchmarks import badges, figure
 from tests.command_line import parse
 
 from rankwise import objectives
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
 LINKS = sorted(set(re.findall(r"\]\((?!https://)([^)]+)\)", TEXT)))
 COMMANDS = re.findall(r"^rankwise \w+ .*--.+$", TEXT, re.MULTILINE)
-ORDER = ("badges/", "pip install .", "```python", "Which objective do I need?", "speed.svg",
+ORDER = ("license.svg", "pip install .", "```python", "Which objective do I need?", "speed.svg",
          "reports/compare.png", "## Command line", "make demo", "make test", "Where it helps",
          "CITATION.cff")  # fmt: skip
 
@@ -74,7 +74,7 @@ def test_commands_parse(line):
 @pytest.mark.parametrize("name", badges.badges())
 def test_badges_say_what_the_project_says(name):
     assert (badges.FOLDER / f"{name}.svg").read_text() == badges.badges()[name]
-    assert f"docs/images/badges/{name}.svg" in TEXT
+    assert f"docs/images/readme/{name}.svg" in TEXT
 
 
 def test_the_figure_is_drawn_from_the_measurements():
@@ -83,5 +83,7 @@ def test_the_figure_is_drawn_from_the_measurements():
     assert figure.FIGURE.read_text() == figure.drawn(measured)
 
 
-def test_the_page_of_measurements_has_those_of_the_last_run():
-    assert f"\n{speed_page.text()}\n<!-- end of tables -->" in speed_page.PAGE.read_text()
+def test_the_table_of_the_figure_is_computed_from_the_measurements():
+    table = figure.table(json.loads(figure.MEASURED.read_text()))
+    assert len(table.splitlines()) > 8
+    assert f"\n{table}\n<!-- end of growth -->" in (ROOT / "benchmarks/README.md").read_text()
