@@ -255,12 +255,19 @@ def test_the_wheel_has_the_package_with_its_stubs_and_data_and_nothing_else(whee
 def test_the_sdist_has_what_its_tests_need(distributions):
     with tarfile.open(next(distributions.glob("*.tar.gz"))) as file:
         packed = {name.partition("/")[2] for name in file.getnames()}
-    folders = ("src", "tests", "docs", "examples", "benchmarks", "reproductions", ".github")
+    folders = ("src", "tests", "docs", "examples", "benchmarks", "reproductions", "tools")
     wanted = {path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()}
     wanted |= {path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".txt", ".cff")}
     wanted |= {
         ROOT / name
-        for name in ("LICENSE", "Makefile", "mkdocs.yml", ".ci/run", "recipe/recipe.yaml")
+        for name in (
+            "LICENSE",
+            "Makefile",
+            "mkdocs.yml",
+            ".ci/run",
+            "recipe/recipe.yaml",
+            ".github/dependabot.yml",
+        )
     }
     names = {path.relative_to(ROOT).as_posix() for path in wanted}
     kept = {n for n in names if "__pycache__" not in n and ".egg-info" not in n}
