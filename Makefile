@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint bench bench-peers docs figures study setup clean
+.PHONY: help demo test test-full coverage lint bench bench-peers docs figures gallery dist study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -17,6 +17,9 @@ test: $(READY) ## run the tests, the code blocks of README and docs included
 
 test-full: $(READY) ## run the tests, and every command from the wheel with each extra alone (minutes more)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "" -n 2 --dist loadgroup --durations=12
+
+coverage: $(READY) ## run the tests and print the branch coverage of the library; at least 95 %
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(TESTS)
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
@@ -40,10 +43,18 @@ docs: $(READY) ## build the documentation into site/
 figures: $(READY) ## draw the figures of the documentation again, into docs/images
 	@OMP_NUM_THREADS=1 $(BIN)/python -m docs.figures
 
+gallery: $(READY) ## execute the notebooks and examples, write their outputs and figures
+	@OMP_NUM_THREADS=1 $(BIN)/python -m examples.gallery
+
+dist: ## build the wheel and the sdist into dist/, and check what an index would refuse
+	@rm -rf dist && $(PYTHON) -m venv build/env
+	@build/env/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	@build/env/bin/python -m build --quiet && build/env/bin/python -m twine check --strict dist/*
+
 setup: $(READY) ## build .venv and nothing else
 
 clean: ## remove .venv and everything built
-	rm -rf .venv site build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv site build dist .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "rankwise needs Python 3.11 or newer, and '$(PYTHON)' is not on the PATH."; exit 1; }

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["commands", "groups", "least_arguments"]
+__all__ = ["commands", "groups", "least_arguments", "parse"]
 
 
 def _walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -33,3 +33,17 @@ def least_arguments(command: Any) -> list[str]:
     required = [param for param in command.params if param.required]
     options = [word for p in required if p.param_type_name == "option" for word in (p.opts[0], "x")]
     return [*options, *("x" for p in required if p.param_type_name == "argument")]
+
+
+def parse(app: typer.Typer, words: list[str]) -> dict[str, Any]:
+    """Parse a command line without running it; raise what the parser raises."""
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("command", list(words))
+    while hasattr(command, "resolve_command"):
+        rest = [*context._protected_args, *context.args]
+        if not rest:  # the bare list of studies
+            return {}
+        name, command, rest = command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+    found: dict[str, Any] = context.params
+    return found

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -70,16 +71,23 @@ def site_packages(python):
     return Path(done.stdout.strip())
 
 
+BUILT = (".git", ".venv*", "build", "dist", "site", "out", "runs", "*.egg-info", "__pycache__",
+         ".*_cache", ".hypothesis", ".coverage*")  # fmt: skip
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel, built from a copy that leaves the working tree as it is."""
-    folder = tmp_path_factory.mktemp("wheel")
-    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.egg-info"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
-    done = run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, folder)
+def distributions(tmp_path_factory):
+    """What `make dist` builds in a copy of the tree: the sdist, and the wheel from it."""
+    folder = tmp_path_factory.mktemp("dist") / "tree"
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*BUILT))
+    done = run("make", "dist", f"PYTHON={sys.executable}", folder=folder)
     assert done.returncode == 0, done.stderr
-    return next(folder.glob("*.whl"))
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(distributions):
+    return next(distributions.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
@@ -233,11 +241,38 @@ def data(tmp_path_factory):
     return folder
 
 
-def test_stubs_are_in_the_wheel(wheel):
+def test_the_wheel_has_the_package_with_its_stubs_and_data_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as file:
-        packed = {name for name in file.namelist() if name.endswith(".pyi")}
-    stubs = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.pyi")}
-    assert packed == stubs
+        packed = {name for name in file.namelist() if ".dist-info/" not in name}
+        (_,) = (n for n in file.namelist() if n.endswith("dist-info/licenses/LICENSE"))
+    source = ROOT / "src"
+    assert packed == {
+        path.relative_to(source).as_posix()
+        for path in (source / "rankwise").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_sdist_has_what_its_tests_need(distributions):
+    with tarfile.open(next(distributions.glob("*.tar.gz"))) as file:
+        packed = {name.partition("/")[2] for name in file.getnames()}
+    folders = ("src", "tests", "docs", "examples", "benchmarks", "reproductions", "tools")
+    wanted = {path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()}
+    wanted |= {path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".txt", ".cff")}
+    wanted |= {
+        ROOT / name
+        for name in (
+            "LICENSE",
+            "Makefile",
+            "mkdocs.yml",
+            ".ci/run",
+            "recipe/recipe.yaml",
+            ".github/dependabot.yml",
+        )
+    }
+    names = {path.relative_to(ROOT).as_posix() for path in wanted}
+    kept = {n for n in names if "__pycache__" not in n and ".egg-info" not in n}
+    assert kept <= packed
 
 
 def test_the_data_of_the_demo_are_in_the_wheel_with_their_licenses(wheel):

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import typer
 from markdown.extensions.toc import slugify
+from tests.command_line import parse
 
 import rankwise.cli
 import reproductions.cli
@@ -274,20 +275,6 @@ def test_options_are_those_of_the_named_thing(row):
 # --- commands ---
 
 
-def _parse(app: typer.Typer, words: list[str]) -> dict[str, Any]:
-    """Parse a command line without running it; raise what the parser raises."""
-    command: Any = typer.main.get_command(app)
-    context = command.make_context("command", list(words))
-    while hasattr(command, "resolve_command"):
-        rest = [*context._protected_args, *context.args]
-        if not rest:  # the bare list of studies
-            return {}
-        name, command, rest = command.resolve_command(context, rest)
-        context = command.make_context(name, rest, parent=context)
-    found: dict[str, Any] = context.params
-    return found
-
-
 def _check_configuration(task: str, given: dict[str, Any]) -> None:
     """The configuration of a training exists, and takes what is set."""
     folder = {"detect": "detection", "classify": "classification"}.get(task, task)
@@ -313,7 +300,7 @@ def _check_test(path: str) -> None:
 def test_every_command_parses(command):
     match shlex.split(command):
         case ["python", "-m", "reproductions", *words]:
-            _parse(reproductions.cli.app, words)
+            parse(reproductions.cli.app, words)
         case ["python", "-m", "pytest", path]:
             _check_test(path)
         case ["python", "-c", code]:
@@ -321,14 +308,14 @@ def test_every_command_parses(command):
                 exec(compile(code, command, "exec"), {})
             assert out.getvalue().strip()
         case ["rankwise", task, action, *words]:
-            given = _parse(rankwise.cli.app, [task, action, *words])
+            given = parse(rankwise.cli.app, [task, action, *words])
             if action == "train":
                 _check_configuration(task, given)
         case other:
             pytest.fail(f"no such kind of command: {other}")
 
 
-def test_a_wrong_command_does_not_parse():
+def test_a_wrong_command_does_notparse():
     usage_error = typer.BadParameter.__mro__[1]  # of typer's own copy of click
     for app, words in (
         (reproductions.cli.app, ["stability", "--fast"]),
@@ -337,7 +324,7 @@ def test_a_wrong_command_does_not_parse():
         (rankwise.cli.app, ["retrieval", "learn"]),
     ):
         with pytest.raises((usage_error, typer.Exit, SystemExit)):
-            _parse(app, words)
+            parse(app, words)
     wrong = {"config": "sop", "change": ["data.train_val=true"]}
     with pytest.raises(ValueError, match="train_val"):
         _check_configuration("retrieval", wrong)

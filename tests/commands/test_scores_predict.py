@@ -133,7 +133,7 @@ def test_a_part_is_refused_where_the_data_of_the_run_moved_or_changed(tmp_path, 
     assert "is not the file that the run" in done.stderr
 
 
-PAGES = ("README.md", "docs/tabular.md")
+PAGES = ("docs/tasks.md", "docs/tabular.md")
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
+from examples.gallery import scripts
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = scripts.SCRIPTS
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_metric_improves(path):
-    spec = importlib.util.spec_from_file_location(f"example_{path.stem}", path)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    before, after = example.main()
+    before, after = scripts.load(path).main()
     assert 0 <= before <= 1
     assert before + 0.2 < after <= 1
 

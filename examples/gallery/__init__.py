@@ -1,0 +1,1 @@
+"""Run the examples and notebooks, and keep their outputs and figures."""
