@@ -116,7 +116,6 @@ every_study = pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
 def test_the_verdict_is_made_of_the_numbers_of_the_run(name):
     report = report_of(name, SEEDS[0])
-    assert re.search(r"\d|none|all", report.verdict)
     assert report.verdict.endswith(".")
     pool = known(report)
     assert [t for t in NUMBER.findall(report.verdict) if not is_known(t, pool)] == []
