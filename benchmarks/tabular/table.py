@@ -37,7 +37,8 @@ def table(results: Results, sizes: dict[str, list[float]], what: str) -> str:
     sets = list(results)
     losses = [name for name in results[sets[0]] if all(name in results[s] for s in sets)]
     heads = [f"{s} ({sizes[s][0]:,.0f}, {sizes[s][1]:.1%})" for s in sets]
-    seeds = len(results[sets[0]][losses[0]])
+    counts = [len(results[s][losses[0]]) for s in sets]
+    seeds = " to ".join(map(str, sorted({min(counts), max(counts)})))
     lines = [
         f"| test {what}, mean of {seeds} seeds | " + " | ".join(heads) + " | mean | mean rank |",
         "|---" * (len(sets) + 3) + "|",
