@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
 LINKS = sorted(set(re.findall(r"\]\((?!https://)([^)]+)\)", TEXT)))
 COMMANDS = re.findall(r"^rankwise \w+ .*--.+$", TEXT, re.MULTILINE)
-ORDER = ("license.svg", "pip install .", "```python", "Which objective do I need?", "speed.svg",
+ORDER = ("license.svg", "speed.svg", "pip install .", "```python", "Which objective do I need?",
          "reports/compare.png", "## Command line", "make demo", "make test", "Where it helps",
          "CITATION.cff")  # fmt: skip
 
