@@ -169,7 +169,7 @@ def test_a_candidate_that_has_learned_nothing_is_named(tmp_path):
     # Scores that are all equal have the share of positives as their average precision.
     share = np.mean([here.table.target[rows].mean() for _, rows in here.plan.splits])
     assert note.startswith(
-        f"A linear model trained on log-loss is no better than chance ({share:.4f}) on 2 of 10"
+        f"A linear model trained on log-loss does not beat chance ({share:.4f}) on 2 of 10"
     )
 
 

@@ -194,7 +194,7 @@ class Outcome:
             if bad:
                 name = capitalized(each.candidate.words)
                 remarks.append(
-                    f"{name} is no better than chance ({np.mean(chance):.4f}) on "
+                    f"{name} does not beat chance ({np.mean(chance):.4f}) on "
                     f"{bad} of {len(splits)} validation splits: it has not learned, so do not "
                     "trust differences to it"
                 )
