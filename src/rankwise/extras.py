@@ -23,6 +23,8 @@ EXTRAS = {
         *("PIL", "faiss", "kornia", "matplotlib", "pycocotools", "scipy", "transformers"),
         *_TRAINING,
     ),
+    "fast": ("numba",),
+    "cluster": ("fsspec", "ray", *_TRAINING),
     "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
 }
 """The modules of each extra, besides those of ``cli``. A module of several extras is offered with
