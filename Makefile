@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full coverage lint bench bench-peers docs figures gallery dist study setup clean
+.PHONY: help demo test test-full coverage lint bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,26 @@ dist: ## build the wheel and the sdist into dist/, and check what an index would
 	@rm -rf dist && $(PYTHON) -m venv build/env
 	@build/env/bin/python -m pip install --quiet --disable-pip-version-check build twine
 	@build/env/bin/python -m build --quiet && build/env/bin/python -m twine check --strict dist/*
+
+lock: build/supply/.ready ## write requirements.lock: the versions of constraints.txt with the hashes of their files, without torch
+	@grep -vE '^(#|torch==)' constraints.txt > build/pins.in
+	@build/supply/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate build/pins.in > build/lock
+	@{ echo "# Written by make lock. To install: pip install --no-deps --require-hashes -r requirements.lock; torch apart."; cat build/lock; } > requirements.lock
+
+licenses: $(READY) build/supply/.ready ## write docs/licenses.md: the license of every package in .venv
+	@build/supply/bin/pip-licenses --python=$(BIN)/python --format=markdown --with-system --ignore-packages rankwise pip setuptools > build/licenses
+	@{ sed '/^| *Name/,$$d' docs/licenses.md; cat build/licenses; } > build/licenses.md && mv build/licenses.md docs/licenses.md
+
+sbom: $(READY) build/supply/.ready ## write build/sbom.json: the packages of .venv in CycloneDX's format
+	@build/supply/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-file build/sbom.json
+
+audit: build/supply/.ready ## look the versions of requirements.lock up in the database of known vulnerabilities
+	@build/supply/bin/pip-audit --requirement requirements.lock --disable-pip --require-hashes
+
+build/supply/.ready:
+	@$(PYTHON) -m venv build/supply
+	@build/supply/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0 pip-audit==2.10.1 pip-licenses==5.5.5 uv==0.13.8
+	@touch $@
 
 setup: $(READY) ## build .venv and nothing else
 
