@@ -1,13 +1,24 @@
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
 import zipfile
 
 import numpy as np
 import pytest
 
-from rankwise.files import nan_to_none, read_npz, write_csv, write_json, write_npz, write_whole
+from rankwise.files import (
+    nan_to_none,
+    part_of,
+    read_npz,
+    remove_parts,
+    write_csv,
+    write_json,
+    write_npz,
+    write_whole,
+)
 
 
 def test_files_appear_whole_and_leave_nothing_beside_them(tmp_path):
@@ -29,6 +40,39 @@ def test_a_failed_write_keeps_what_was_there(tmp_path, monkeypatch):
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["a"]
+
+
+def test_an_error_names_the_file_that_could_not_be_written(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match=r"No space left on device: '.*page\.html'"):
+        write_whole(tmp_path / "page.html", "text")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_the_umask_decides_who_may_read_a_file(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        path = write_whole(tmp_path / "a", "text")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == mode
+
+
+def test_only_what_was_half_written_is_removed(tmp_path):
+    half, folder = part_of(tmp_path / "a"), part_of(tmp_path / "below" / "b")
+    half.write_text("half")
+    folder.mkdir(parents=True)
+    (folder / "c").write_text("half")
+    kept = [tmp_path / ".hidden", tmp_path / "below" / "a.part", tmp_path / ".a.part"]
+    for path in kept:
+        path.write_text("mine")
+    remove_parts(tmp_path)
+    assert sorted(p for p in tmp_path.rglob("*") if p.is_file()) == sorted(kept)
+    assert not folder.exists()
 
 
 def test_arrays_come_back_and_equal_arrays_make_equal_files(tmp_path):

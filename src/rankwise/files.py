@@ -8,7 +8,9 @@ import io
 import json
 import math
 import os
-import tempfile
+import re
+import secrets
+import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+_PART = re.compile(r"\.[0-9a-f]{16}\.part")  # the name of what is being written
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
@@ -25,23 +29,49 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    part = part_of(path)
     try:
+        # Not by tempfile, whose files are for their owner alone: the umask decides.
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)  # mkstemp keeps its files to their owner
-        Path(name).replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+        part.replace(path)
+        _flush_folder(path.parent)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = str(path)  # a full disk names no file
         raise
     return path
+
+
+def part_of(path: Path) -> Path:
+    """Return a new temporary name beside a file or folder, for what will be renamed to it."""
+    return path.with_name(f".{secrets.token_hex(8)}.part")
+
+
+def is_part(path: Path) -> bool:
+    """Whether a name is one of :func:`part_of`: what a killed process left."""
+    return _PART.fullmatch(path.name) is not None
+
+
+def remove_parts(folder: Path) -> None:
+    """Remove what killed processes left half written in a folder and below it."""
+    for path in [each for each in folder.rglob(".*.part") if is_part(each)]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def sha256_of(path: Path) -> str:

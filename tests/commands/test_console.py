@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,21 @@ def test_ctrl_c(capsys):
     with pytest.raises(typer.Exit), one_line(debug=False, stopped="go on with --resume"):
         raise KeyboardInterrupt
     assert capsys.readouterr().err.strip() == "go on with --resume"
+
+
+def test_sigterm_is_treated_like_ctrl_c(capsys):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(typer.Exit), one_line(debug=False, stopped="resume with --resume"):
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert capsys.readouterr().err.strip() == "resume with --resume"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_full_disk_is_named(capsys):
+    with pytest.raises(typer.Exit), one_line(debug=False):
+        raise OSError(errno.ENOSPC, "No space left on device", "runs/a/model.safetensors")
+    shown = capsys.readouterr().err.strip()
+    assert shown.startswith("the disk is full: runs/a/model.safetensors could not be written")
 
 
 def test_tables_and_lines(capsys, monkeypatch):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,9 +13,11 @@ import pytest
 
 import rankwise
 from rankwise.errors import UsageError
+from rankwise.files import part_of
 from rankwise.training import (
     RunFolder,
     command_of,
+    is_empty,
     open_folder,
     require_free,
     require_unchanged,
@@ -217,3 +220,25 @@ def test_many_processes_never_hold_it_together(tmp_path):
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * 4
     assert int((tmp_path / "count").read_text()) == len(list((tmp_path / "mine").iterdir())) > 0
+
+
+def test_what_a_killed_process_left_is_removed_and_does_not_count(tmp_path):
+    left = part_of(tmp_path / "run.json")
+    left.write_text("{")
+    (tmp_path / ".lock").write_text("1\n")
+    assert is_empty(tmp_path)
+    with RunFolder(tmp_path, "classify").opened():
+        assert not left.exists()
+    (tmp_path / "notes.txt").write_text("mine")
+    assert not is_empty(tmp_path)
+
+
+@pytest.mark.parametrize("write", [lambda f: f.write("a", b"1"), lambda f: f.finish()])
+def test_a_folder_that_is_removed_in_the_middle_of_a_run_is_reported(tmp_path, write):
+    out = tmp_path / "run"
+    with RunFolder(out, "classify").opened() as folder:
+        folder.write("a", b"0")
+        shutil.rmtree(out)
+        with pytest.raises(UsageError, match="was removed or emptied while the run"):
+            write(folder)
+    assert not out.exists()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import signal
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
@@ -74,10 +78,12 @@ def fail(message: str, code: int = 1) -> NoReturn:
 def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
     """End an error in one line on standard error: 2 for bad input, 1 for a failure or Ctrl-C.
 
-    With ``debug`` the traceback stands before the line.
+    SIGTERM, by which a cluster ends a job, is treated like Ctrl-C. With ``debug`` the traceback
+    stands before the line.
     """
     try:
-        yield
+        with _sigterm_as_ctrl_c():
+            yield
     except (typer.Exit, typer.Abort):
         raise
     except KeyboardInterrupt:
@@ -87,10 +93,28 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
             say([traceback.format_exc()], error=True)
         if isinstance(error, ModuleNotFoundError) and missing_module(error) is not None:
             raise  # the command names it, and the extra that has it
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            file = error.filename or "a file"
+            fail(f"the disk is full: {file} could not be written; free space and run it again")
         bad_input = isinstance(error, UsageError)
         words = str(error) if bad_input else f"{type(error).__name__}: {error}"
         hint = "" if bad_input or debug else "; --debug shows where"
         fail(" ".join(words.split()) + hint, code=2 if bad_input else 1)
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Iterator[None]:
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # only it can be signaled
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def progress_bar(before: str, after: str, time: ProgressColumn) -> Progress:

@@ -55,11 +55,11 @@ def demo(out: Out = Path("runs") / "demo", quick: bool = False, seed: Seed = 0) 
 
 def make_room(out: Path) -> None:
     """Remove an earlier demo; raise where a folder holds something else."""
-    from rankwise.training import command_of  # noqa: PLC0415
+    from rankwise.training import command_of, is_empty  # noqa: PLC0415
 
     if command_of(out) == "demo":
         shutil.rmtree(out)
-    elif out.exists() and any(out.iterdir()):
+    elif out.exists() and not is_empty(out):
         raise UsageError(f"{out} exists and holds no demo; pass another folder with --out")
 
 

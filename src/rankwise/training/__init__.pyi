@@ -12,6 +12,7 @@ from rankwise.training.optimizers import (
 from rankwise.training.run_folder import (
     RunFolder,
     command_of,
+    is_empty,
     open_folder,
     require_free,
     require_unchanged,
@@ -50,6 +51,7 @@ __all__ = [
     "command_of",
     "cosine_rate",
     "fit",
+    "is_empty",
     "make_optimizer",
     "milestone_rate",
     "open_folder",

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 import rankwise
 from rankwise.errors import UsageError
-from rankwise.files import sha256_of
+from rankwise.files import is_part, remove_parts, sha256_of
 from rankwise.report import write_json, write_whole
 
 RUN = "run.json"
@@ -79,6 +79,7 @@ class RunFolder:
         try:
             with _locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
+                remove_parts(self.path)
                 self._about = _read(self.path) or self._about
                 self._about.finished = False
                 self._write_about()
@@ -95,6 +96,7 @@ class RunFolder:
         Its SHA-256 is in ``run.json`` before it, beside that of the part it replaces: a process
         that is killed between the two leaves a folder that can be read.
         """
+        self._require_there()
         parts = self._about.parts
         parts[name] = [hashlib.sha256(content).hexdigest(), *parts.get(name, [])[:1]]
         self._write_about()
@@ -106,6 +108,7 @@ class RunFolder:
 
     def finish(self) -> None:
         """Note that the run has ended, and the SHA-256 of all files in the folder."""
+        self._require_there()
         files = sorted(path for path in self.path.rglob("*") if path.is_file())
         self._about.parts = {
             str(path.relative_to(self.path)): [sha256_of(path)]
@@ -114,6 +117,13 @@ class RunFolder:
         }
         self._about.finished = True
         self._write_about()
+
+    def _require_there(self) -> None:
+        if not (self.path / RUN).exists():
+            raise UsageError(
+                f"{self.path} was removed or emptied while the run was writing into it; start the "
+                "run again"
+            )
 
     def _write_about(self) -> None:
         write_json(self.path / RUN, self._about.model_dump())
@@ -181,6 +191,25 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
             f"{path} already holds a run; pass --resume to continue it, or another folder with "
             "--out"
         )
+
+
+def is_empty(folder: Path) -> bool:
+    """Whether a folder holds nothing but what a killed process left: a lock, a file half written.
+
+    Args:
+        folder: Path of a folder that exists.
+
+    Returns:
+        True where a new run may use it.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.training import is_empty
+        >>> is_empty(Path(tempfile.mkdtemp()))
+        True
+    """
+    return all(path.name == _LOCK or is_part(path) for path in folder.iterdir())
 
 
 def command_of(folder: Path) -> str | None:

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from optuna.study import StudyDirection
 from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import (
     StubRanker,
@@ -388,6 +389,16 @@ def test_a_half_written_candidate_is_done_again(tmp_path):
     after = run(asked, out, resume=True).results
     values = [[row["test"] for row in found["candidates"]] for found in (before, after)]
     assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("name", ["q?x=1", "50%20off", "a#b"])
+def test_the_trials_are_kept_inside_the_folder_whatever_its_name(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    with open_storage(folder / "study.db") as storage:
+        storage.create_new_study([StudyDirection.MAXIMIZE], "a")
+    assert [path.name for path in folder.iterdir()] == ["study.db"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_damaged_file_of_trials_is_named(tmp_path):

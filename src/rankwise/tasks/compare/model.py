@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from rankwise.data import DataError
 from rankwise.data.reading import Kind, Reading, Rule
 from rankwise.data.table import Features
 from rankwise.estimators import Ranker
-from rankwise.files import read_npz, write_npz
+from rankwise.files import part_of, read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.tasks.compare.training_rows import TrainingRows
 
@@ -144,13 +143,14 @@ def load_model(path: Path) -> Model:
 @contextmanager
 def whole_folder(folder: Path) -> Iterator[Path]:
     """Give a new folder to write into, which then replaces ``folder``: whole or not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
-        made = Path(name) / "made"
-        made.mkdir()
+    made = part_of(folder)
+    made.mkdir(parents=True)
+    try:
         yield made
         shutil.rmtree(folder, ignore_errors=True)
         made.rename(folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _of_ranker(path: Path) -> Model:

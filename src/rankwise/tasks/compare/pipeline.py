@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -117,9 +118,9 @@ class _Connection(sqlite3.Connection):
 def open_storage(path: Path) -> Iterator[RDBStorage]:
     """Open the SQLite file that trials are kept in."""
     try:
-        storage = RDBStorage(
-            f"sqlite:///{path}", engine_kwargs={"connect_args": {"factory": _Connection}}
-        )
+        # Opened by its path: in the address of a database "?" and "%" mean something else.
+        connect = partial(sqlite3.connect, path, factory=_Connection, check_same_thread=False)
+        storage = RDBStorage(f"sqlite:///{STUDY}", engine_kwargs={"creator": connect})
     except Exception as error:  # of the database, its driver or optuna, whatever it stumbled over
         if not path.is_file():
             raise

@@ -15,7 +15,7 @@ from rankwise.files import read_npz, sha256_of
 from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
-from rankwise.training import RunFolder, command_of
+from rankwise.training import RunFolder, command_of, is_empty
 
 CONFIG, PARTS_FILE = "config.json", "parts.npz"
 PARTS = ("test", "validation", "train")
@@ -40,7 +40,7 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
     A folder with other files is refused, and so is a run with other settings.
     """
     known = any((out / name).exists() for name in (CONFIG, "run.json"))
-    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not known and out.exists() and (not out.is_dir() or not is_empty(out)):
         raise DataError(f"{out} exists and holds no run; pass another --out")
     with RunFolder(out, "compare").opened(resume=resume) as folder:
         table, asked = problem.table, problem.settings.plain()
