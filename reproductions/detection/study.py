@@ -55,8 +55,8 @@ def _verdict(plan: Plan, cells: list[Cell]) -> str:
         for head in plan.heads
     }
     best, *others = sorted(means, key=lambda name: -means[name].value)
-    said = f"The detector trained on {best} has the highest mean AP, {means[best].value:.1f} %"
-    next_best = [f"; the next is {name} with {means[name].value:.1f} %" for name in others[:1]]
+    said = f"The detector trained with {best} finds objects best (AP {means[best].value:.1f} %)"
+    next_best = [f"; the next, {name}, has {means[name].value:.1f} %" for name in others[:1]]
     return f"{said}{''.join(next_best)}."
 
 
