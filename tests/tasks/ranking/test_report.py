@@ -50,6 +50,9 @@ def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
     assert f"{won} won, {lost} lost, {24 - int(won) - int(lost)} equal" in html
     assert "feature 2, largest first" in html
     assert "random order" in html
+    assert "--test" not in done.verdict.text
+    alone = run(SETTINGS, tmp_path / "alone", train, metrics=["ap"])
+    assert alone.verdict.text.endswith("those of the training, --test measures others")
 
 
 RESULTS = {

@@ -43,6 +43,7 @@ def compared_with_feature(
     record, gap = Record.of(change), after.mean - before.mean
     reach = 1.96 * mean_over_lists(change).standard_error
     chance = ", no more than chance" if abs(gap) <= reach else ""
+    seen = "; these queries are those of the training, --test measures others"
     how = "better" if gap > 0 else "worse" if gap < 0 else "no better"
     rate = getattr(ranker, "learning_rate", None)
     other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
@@ -53,7 +54,8 @@ def compared_with_feature(
     )
     return Verdict(
         f"{how} than the best single feature: {part} {settings.metric} is {after.mean:.4f}, by "
-        f"{feature} {before.mean:.4f} (difference {gap:+.4f} ± {reach:.4f}{chance})",
+        f"{feature} {before.mean:.4f} (difference {gap:+.4f} ± {reach:.4f}{chance})"
+        f"{seen if part == 'train' else ''}",
         () if gap > 0 else advice,
         f"Of {record.total:,} {part} queries, the model ranks {record.won:,} better than the best "
         f"single feature does and {record.lost:,} worse{record.chance}.",
