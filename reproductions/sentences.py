@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from rankwise.theory import Mean
@@ -24,11 +23,6 @@ def difference(mean: Mean, digits: int = 3) -> str:
     half = mean.half_width()
     value = f"{mean.value:+.{digits}f}"
     return value if math.isnan(half) else f"{value} ± {half:.{digits}f}"
-
-
-def first(text: str) -> str:
-    """Return the first sentence of a text."""
-    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", text, maxsplit=1)[0]
 
 
 def listed(words: Sequence[str], nothing: str = "none") -> str:

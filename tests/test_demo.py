@@ -114,6 +114,14 @@ def test_the_report_has_the_verdict_the_figures_and_the_table(ended) -> None:
     assert "https://" not in ended.report
 
 
+def test_a_loss_has_one_color_in_both_figures(ended) -> None:
+    colors: dict[str, set[str]] = {}
+    for color, name in re.findall(r'class="chip (\w+)">([^<]*)<', ended.report):
+        colors.setdefault(name, set()).add(color)
+    assert {name: len(used) for name, used in colors.items()} == dict.fromkeys(colors, 1)
+    assert {"triplet", "SupCon", "SOPRC"} <= set(colors)
+
+
 def test_the_table_is_compared_by_the_command_that_is_shown(ended) -> None:
     (shown,) = [line for line in ended.lines if line.startswith("$ ")]
     words = shlex.split(shown)

@@ -207,11 +207,12 @@ def test_the_short_form_says_what_the_full_form_says():
 # --- links and names ---
 
 
+FOLDERS = "(src|tests|reproductions)/"
+
+
 def _resolvable(text: str) -> list[str]:
     """Links, API names and paths of a cell."""
-    code = [
-        word for word in _code(text) if re.match(r"rankwise\.|(src|tests|reproductions)/", word)
-    ]
+    code = [word for word in _code(text) if re.match(rf"rankwise\.|{FOLDERS}", word)]
     return code + re.findall(r"\]\(([^)]+)\)", text)
 
 
@@ -253,7 +254,7 @@ def test_every_name_is_of_the_api(word):
     assert _named(word) is not None
 
 
-@pytest.mark.parametrize("word", [word for word in WORDS if re.match(r"[a-z]+/", word)])
+@pytest.mark.parametrize("word", [word for word in WORDS if re.match(FOLDERS, word)])
 def test_every_path_exists(word):
     assert (ROOT / word).exists()
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+from email import message_from_string
 from pathlib import Path
 
 import pytest
@@ -135,6 +139,31 @@ def test_coverage_is_of_branches_and_of_the_processes_that_tests_start():
     assert SETTINGS["tool"]["coverage"]["report"]["fail_under"] >= 95
     target = re.search(r"^coverage:.*\n\t(.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert "--cov " in target.group(1)
+
+
+def test_the_description_of_an_index_has_no_relative_links(tmp_path):
+    """Built as pip builds it, on what the metadata needs."""
+    pytest.importorskip("setuptools", minversion="77")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "src" / "rankwise").mkdir(parents=True)
+    make = "from setuptools import build_meta; build_meta.prepare_metadata_for_build_wheel('.')"
+    subprocess.run([sys.executable, "-c", make], cwd=tmp_path, check=True, capture_output=True)
+    (metadata,) = tmp_path.glob("*.dist-info/METADATA")
+    made = message_from_string(metadata.read_text())
+    assert made["Description-Content-Type"] == "text/markdown"
+    text = made.get_payload()
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", text)
+    assert len([mark for mark, _ in links if mark]) == 5
+    of_files = [(mark, link) for mark, link in links if link.startswith(ADDRESS)]
+    readme = (ROOT / "README.md").read_text()
+    assert len(of_files) == len(re.findall(r"\]\((?!https:)", readme))
+    for _, link in links:
+        assert link.startswith("https://")
+    for mark, link in of_files:
+        view, tag, path = link.removeprefix(f"{ADDRESS}/").split("/", 2)
+        assert (view, tag) == ("raw" if mark else "blob", f"v{PROJECT['version']}")
+        assert (ROOT / path.partition("#")[0]).exists()
 
 
 def test_the_changelog_has_sections():

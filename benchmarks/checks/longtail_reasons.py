@@ -79,7 +79,7 @@ ARMS: dict[str, dict[str, Choice]] = {
     },
 }
 # The test images of the second set are positive by one half, the training images by 2 %, and an
-# average precision is one of the share that it is judged at: hence "given .5".
+# average precision is one of the share that it is evaluated at: hence "given .5".
 COMPARISONS = (
     Comparison(CIFAR_100, "is it the rate?", "StableAP .002", "StableAP .005", "last"),
     Comparison(CIFAR_100, "the rate of others, too?", "Focal .002", "Focal .005", "last"),

@@ -17,6 +17,7 @@ from docs.hooks.reference import reference_pages
 from docs.hooks.results import with_results
 from docs.hooks.root_pages import root_pages
 from docs.hooks.screenshots import with_screenshots
+from docs.hooks.search import tag_names
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -34,3 +35,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Put drawings in place of their images, after the search index is made."""
     return with_figures(output)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Make the search find names that are also common words."""
+    tag_names(Path(config.site_dir))

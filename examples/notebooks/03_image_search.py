@@ -99,7 +99,7 @@ for name, (_, course) in trained.items():
     print(f"{name:8} mAP {course[0]:.3f} before, {course[-1]:.3f} after")
 
 # %% [markdown]
-# One seed on generated images ranks no losses. [The retrieval study](../../docs/retrieval.md#the-study) compares
+# One seed on generated images ranks no losses. [The retrieval study](../../docs/benchmarks/retrieval.md#the-study) compares
 # fifteen losses with tuned settings and three seeds.
 
 # %%

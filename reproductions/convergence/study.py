@@ -19,6 +19,7 @@ from reproductions.convergence.words import (
     compared_words,
     conclusions,
     floor_words,
+    in_short,
     lemma_words,
     pl_words,
 )
@@ -90,7 +91,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]  # fmt: skip
     return Report(
         title="Do StableAP and SOPRC converge at the rates of their theorems?",
-        verdict=conclusions(measured, found)[0],
+        verdict=in_short(found),
         rows=[asdict(row) for row in measured.rows],
         summary={
             "fits": [asdict(fit) | {"verdict": fit.verdict} for fit in found],

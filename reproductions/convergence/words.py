@@ -9,10 +9,22 @@ from reproductions.convergence.plan import BATCH, Measured
 from reproductions.sentences import share, standing
 
 
+def in_short(found: list[Fit]) -> str:
+    """Return the answer in one sentence."""
+    expected, good = _predicted(found)
+    agreed = share(len(good), len(expected))
+    return f"Training settles as fast as the papers predict in {agreed} measured cases."
+
+
+def _predicted(found: list[Fit]) -> tuple[list[Fit], list[Fit]]:
+    """Return the fits that a paper predicts, and those of them that agree."""
+    expected = [fit for fit in found if fit.verdict != "no prediction"]
+    return expected, [fit for fit in expected if fit.verdict.startswith("agrees")]
+
+
 def conclusions(measured: Measured, found: list[Fit]) -> list[str]:
     """Return the summary."""
-    expected = [fit for fit in found if fit.verdict != "no prediction"]
-    good = [fit for fit in expected if fit.verdict.startswith("agrees")]
+    expected, good = _predicted(found)
     said = [f"Of the exponents that a paper predicts, {share(len(good), len(expected))} agree."]
     said += [
         f"{fit.source}, {fit.quantity} in {fit.axis} ({fit.variant}): {slope_words(fit)}, "

@@ -13,6 +13,7 @@ from reproductions.detection.plan import OURS, Plan
 from reproductions.detection.published import COLUMNS, PUBLISHED
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import Report, Setting, Study
+from reproductions.sentences import standing
 
 _KEYS = ("ap", "ap50", "ap75", "small", "medium", "large")
 _BEST = "StableAP"
@@ -55,9 +56,15 @@ def _verdict(plan: Plan, cells: list[Cell]) -> str:
         for head in plan.heads
     }
     best, *others = sorted(means, key=lambda name: -means[name].value)
-    said = f"The detector trained on {best} has the highest mean AP, {means[best].value:.1f} %"
-    next_best = [f"; the next is {name} with {means[name].value:.1f} %" for name in others[:1]]
-    return f"{said}{''.join(next_best)}."
+    said = f"The detector trained with {best} finds objects best (AP {means[best].value:.1f} %)"
+    if not others:
+        return f"{said}."
+    ahead = [
+        (a.test["ap"] or 0.0) - (b.test["ap"] or 0.0)
+        for a, b in zip(_of(cells, best), _of(cells, others[0]), strict=True)
+    ]
+    chance = "" if standing(mean_of(ahead)) == "higher" else "; the difference may be chance"
+    return f"{said}, the next with {others[0]} ({means[others[0]].value:.1f} %){chance}."
 
 
 _READ = (

@@ -133,7 +133,7 @@ def _led(best: dict[str, str]) -> list[str]:
 
 def _verdict(best: dict[str, str]) -> str:
     count = share(len(_led(best)), len(METRICS))
-    return f"For {count} metrics the best objective to train on is one made for that metric."
+    return f"To raise a metric, training on a loss made for it works best for {count} metrics."
 
 
 def _first(best: dict[str, str]) -> str:

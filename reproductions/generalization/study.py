@@ -80,7 +80,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]  # fmt: skip
     return Report(
         title="How fast does the gap of training and test risk fall?",
-        verdict=pairs[0],
+        verdict=words.in_short(paired),
         rows=_rows(measured, found),
         sections=sections,
         figures=figures,

@@ -19,7 +19,7 @@ from reproductions.list_stability.measure import (
     Twin,
     measure,
 )
-from reproductions.list_stability.words import conclusions, lemma_words, theorem_words
+from reproductions.list_stability.words import conclusions, in_short, lemma_words, theorem_words
 from reproductions.stability.losses import RATE
 
 _DEFINITION = (
@@ -65,7 +65,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="Does one example move a model as far as Theorem 2 of SOPRC allows?",
-        verdict=conclusions(measured, found)[0],
+        verdict=in_short(found),
         rows=[asdict(twin) for twin in measured.twins],
         summary={
             "constants": asdict(measured.constants),

@@ -5,8 +5,19 @@ from __future__ import annotations
 from reproductions.list_stability.fits import Fit
 from reproductions.list_stability.lemma import limits
 from reproductions.list_stability.measure import Measured
+from reproductions.sentences import share
 
 _PRINTED = "as printed"
+
+
+def in_short(found: list[Fit]) -> str:
+    """Return the answer in one sentence."""
+    fits = _predicted(found)
+    kept = sum(fit.verdict in ("below", "equal within the interval") for fit in fits)
+    return (
+        "With more data or more training, one example changes the model no faster than the theory "
+        f"allows in {share(kept, len(fits))} measured cases."
+    )
 
 
 def conclusions(measured: Measured, found: list[Fit]) -> list[str]:

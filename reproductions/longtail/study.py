@@ -65,7 +65,9 @@ def _verdict(cells: Sequence[Cell], plan: Plan) -> str:
         means = {m.name: mean_of(by_repeat(cells, data_set, m.name)).value for m in plan.methods}
         led.setdefault(max(means, key=lambda name: means[name]), []).append(data_set)
     words = [f"{name} on {listed(sets)}" for name, sets in led.items()]
-    return f"The methods with the highest mean of test AP: {listed(words)}."
+    if len(led) == 1:
+        return f"One loss finds rare images best on every set, on average: {words[0]}."
+    return f"Which loss finds rare images best depends on the data: on average {listed(words)}."
 
 
 def _first(cells: Sequence[Cell], plan: Plan) -> str:

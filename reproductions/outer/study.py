@@ -19,7 +19,7 @@ from reproductions.outer.pages import (
 )
 from reproductions.outer.plan import Plan
 from reproductions.outer.standing import LEAST_AHEAD, goal_of, recipe, recipes, standings
-from reproductions.sentences import listed
+from reproductions.sentences import listed, share
 
 
 def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
@@ -36,7 +36,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="The outer function: which form of a metric's own loss trains from nothing",
-        verdict=_goal(measured, tasks),
+        verdict=_verdict(measured, tasks),
         rows=measured.cells,
         summary=_summary(measured, tasks),
         sections=sections,
@@ -51,6 +51,19 @@ def _task(plan: Plan, measured: Measured, task: str) -> Section:
         tables.insert(0, final_table(plan, measured, task))
     metrics = {problem.metric for problem in plan.of_task(task)}
     return Section(f"Task: {task}", [f"Metric: {listed(sorted(metrics))}."], [], tables)
+
+
+def _verdict(measured: Measured, tasks: list[str]) -> str:
+    goal = goal_of(measured, tasks)
+    known = len(tasks) - len(goal.missing)
+    ahead = f" ({listed(goal.ahead)})" if goal.ahead else ""
+    behind = f" ({listed(goal.behind)})" if goal.behind else ""
+    left = f"; {len(goal.missing)} are not measured yet" if goal.missing else ""
+    return (
+        "Training on the metric itself, from nothing, gives better results than the usual losses "
+        f"in {share(len(goal.ahead), known)} kinds of task{ahead} and worse ones in "
+        f"{share(len(goal.behind), known)}{behind}{left}."
+    )
 
 
 def _goal(measured: Measured, tasks: list[str]) -> str:

@@ -99,6 +99,12 @@ def claims_table(checked: Sequence[Checked]) -> Table:
     return Table(header, rows, caption)
 
 
+def in_short(checked: Sequence[Checked]) -> str:
+    """Return the answer in one sentence."""
+    held = share(sum(c.holds for c in checked), len(checked))
+    return f"The losses behave during training as the paper says in {held} checks."
+
+
 def outcome(checked: Sequence[Checked]) -> list[str]:
     """How many of the paper's statements were found, and which were not."""
     missing = [f"{c.surrogate} under {c.claim.condition} {c.claim.says}" for c in checked

@@ -8,9 +8,16 @@ from rankwise.report import Figure, Section, Table
 from reproductions.drawing import COLORS, canvas, plain, png
 from reproductions.frame import Report, Setting, Study
 from reproductions.papk_figure1 import measure as descents
-from reproductions.papk_figure1.claims import check, claims_table, curve_of, order, outcome
+from reproductions.papk_figure1.claims import (
+    check,
+    claims_table,
+    curve_of,
+    in_short,
+    order,
+    outcome,
+)
 from reproductions.papk_figure1.measure import CONDITIONS, WATCHED, Plan, Point, step_sizes
-from reproductions.sentences import first, listed
+from reproductions.sentences import listed
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     figure, table, checked = _figure(points), _table(points), check(points)
     return Report(
         title="pAp@k, Figure 1: the surrogates under three margin conditions",
-        verdict=first(outcome(checked)[0]),
+        verdict=in_short(checked),
         rows=points,
         summary={
             "last": {

@@ -79,8 +79,9 @@ def _verdict(runs: list[Run]) -> str:
         for case in CASES
     ]
     return (
-        f"On new samples the precision@k of {PAP} is higher than that of its rival in "
-        f"{share(found.count('higher'), len(found))} cases, and lower in {found.count('lower')}."
+        "On new data, the paper's method puts more of the right items into the first k places "
+        f"than its rival in {share(found.count('higher'), len(found))} cases, and fewer in "
+        f"{found.count('lower')}."
     )
 
 

@@ -30,9 +30,9 @@ from reproductions.papk_table3.words import (
     cell_mean,
     corner,
     differences,
+    in_short,
     outcome,
 )
-from reproductions.sentences import first
 
 _TOLERANCE = SelectPApAtKRanker().inner_tolerance
 _FROM = {"zero": "from zero, as published", "log_loss": "from the logistic solution"}
@@ -46,7 +46,7 @@ def report(plan: Plan, cells: list[Cell], setting: Setting) -> Report:
     figure = _figure(cells, plan)
     return Report(
         title=f"pAp@k, Table 3: {plan.instances.name}",
-        verdict=first(outcome(cells, plan)[0]),
+        verdict=in_short(cells, plan),
         rows=cells,
         summary=_summary(cells, plan, setting),
         sections=[

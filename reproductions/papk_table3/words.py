@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from rankwise.theory import Mean, mean_of
@@ -37,15 +39,30 @@ HOW = (
 )
 
 
+def in_short(cells: list[Cell], plan: Plan) -> str:
+    """Return the answer in one sentence."""
+    counts = _counts(cells, plan)
+    higher, lower = counts["higher"], counts["lower"]
+    rest = counts.total() - higher - lower
+    return (
+        f"In {counts.total()} comparisons with other methods, the best of the paper's losses fills "
+        f"the first places better in {higher} and worse in {lower}; the other {rest} may be chance."
+    )
+
+
+def _counts(cells: list[Cell], plan: Plan) -> Counter[str]:
+    """Count where the best of ours stands to each baseline, at every k."""
+    return Counter(
+        standing(differences(cells, best_of(cells, tuple(OURS), k), best_of(cells, (name,), k), k))
+        for k in plan.ks
+        for name in BASELINES
+    )
+
+
 def outcome(cells: list[Cell], plan: Plan) -> list[str]:
     """How the best of ours stands to the baselines, and which settings were chosen."""
-    counts = {"higher": 0, "lower": 0}
-    for k in plan.ks:
-        for name in BASELINES:
-            best = best_of(cells, tuple(OURS), k)
-            word = standing(differences(cells, best, best_of(cells, (name,), k), k))
-            counts[word] = counts.get(word, 0) + 1
-    total = len(plan.ks) * len(BASELINES)
+    counts = _counts(cells, plan)
+    total = counts.total()
     behind = sum(
         cell_mean(cells, "logistic", "zero", k).value > cell_mean(cells, name, "zero", k).value
         for k in plan.ks

@@ -30,8 +30,7 @@ from reproductions.retrieval.tables import (
     of_method,
     time_table,
 )
-from reproductions.retrieval.words import conclusion, effect_words, method, untrained
-from reproductions.sentences import first
+from reproductions.retrieval.words import conclusion, effect_words, in_short, method, untrained
 
 
 def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
@@ -73,7 +72,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="Image retrieval: which loss ranks unseen classes best?",
-        verdict=first(conclusion(benches, ours)[0]),
+        verdict=in_short(benches, ours),
         rows=_rows(measured),
         summary=_summary(plan, setting, measured, ours)
         | {"queries": {", ".join(place): _precisions(own) for place, own in shown.values()}},

@@ -11,6 +11,7 @@ from reproductions.retrieval.ablations import Effect
 from reproductions.retrieval.cell import Cell
 from reproductions.retrieval.plan import Budget, Plan
 from reproductions.retrieval.tables import best_of, of_method, paired, with_interval
+from reproductions.sentences import share, standing
 
 
 def method(plan: Plan, setting: Setting) -> list[str]:
@@ -73,6 +74,22 @@ def untrained(found: Mapping[str, Mapping[str, Mapping[str, float]]], cells: Seq
             f"{above[1]} are above it"
         )
     return f"Before any training. {'. '.join(said)}."
+
+
+def in_short(benches: dict[tuple[str, str], list[Cell]], ours: Sequence[str]) -> str:
+    """Return the answer in one sentence."""
+    gaps = []
+    for cells in benches.values():
+        others = {cell.method for cell in cells} - set(ours)
+        means = {n: mean_of([c.map for c in of_method(cells, n)]).value for n in sorted(others)}
+        other = max(means, key=lambda name: means[name])
+        gaps.append(paired(cells, best_of(cells, ours), other))
+    found = [standing(gap) for gap in gaps]
+    return (
+        "On images of classes it has never seen, the best of our losses finds more of the right "
+        f"images than the best other loss in {share(found.count('higher'), len(found))} "
+        f"tests, and fewer in {found.count('lower')}; elsewhere the difference may be chance."
+    )
 
 
 def conclusion(benches: dict[tuple[str, str], list[Cell]], ours: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from reproductions.retrieval_cost.figures import batch_figure
 from reproductions.retrieval_cost.measure import Measured, asked, collect
 from reproductions.retrieval_cost.plan import Plan
 from reproductions.retrieval_cost.tables import by_bench, chosen_table, cost_table, main_table
-from reproductions.retrieval_cost.words import conclusion, duels, goals, method
+from reproductions.retrieval_cost.words import conclusion, duels, goals, in_short, method
 
 
 def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
@@ -34,7 +34,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     rows += [{"part": "cost", **asdict(each)} for each in measured.costs]
     return Report(
         title="Image retrieval at equal time and memory",
-        verdict=conclusion(plan, measured)[0],
+        verdict=in_short(plan, measured),
         rows=rows,
         sections=sections,
         figures=figures,

@@ -13,7 +13,7 @@ from reproductions.retrieval_cost.measure import Cell, Measured
 from reproductions.retrieval_cost.plan import Plan
 from reproductions.retrieval_cost.problems import TEST, VALIDATION
 from reproductions.retrieval_cost.tables import by_bench, complete
-from reproductions.sentences import listed
+from reproductions.sentences import listed, share, standing
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,18 @@ def goals(found: Sequence[Duel]) -> dict[str, str]:
         else:
             said[kind] = "met" if all(each.first for each in own) else "not met"
     return said
+
+
+def in_short(plan: Plan, measured: Measured) -> str:
+    """Return the answer in one sentence."""
+    found = [standing(each.gap) for each in duels(plan, measured)]
+    if not found:
+        return f"{len(measured.cells)} trainings are done: too few to compare the losses."
+    return (
+        "With the same computing time and memory, the best of our losses finds more of the right "
+        f"images than the best other loss in {share(found.count('higher'), len(found))} "
+        f"tests, and fewer in {found.count('lower')}; elsewhere the difference may be chance."
+    )
 
 
 def conclusion(plan: Plan, measured: Measured) -> list[str]:

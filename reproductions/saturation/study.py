@@ -136,9 +136,9 @@ def report(plan: Plan, curves: list[Curve], setting: Setting) -> Report:
 def _verdict(curves: list[Curve]) -> str:
     found = [standing(_gained(curves, name)) for name in ("SOPRC", "StableAP")]
     return (
-        "The annealed gain ends with a higher test AP than the printed one for "
-        f"{share(found.count('higher'), len(found))} losses, and with a lower one for "
-        f"{found.count('lower')}."
+        "Starting a loss where it is steep (the annealed gain) leads to a better ranking of new "
+        f"data than the published form for {share(found.count('higher'), len(found))} losses, and "
+        f"to a worse one for {found.count('lower')}."
     )
 
 

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from rankwise.report import Section, Table
 from rankwise.theory import Mean
 from reproductions.frame import Report, Setting, Study
-from reproductions.sentences import first
 from reproductions.stability.figures import bounded_differences, twin_distances
 from reproductions.stability.losses import RATE, TAU
 from reproductions.stability.measure import Measured, Plan, measure
-from reproductions.stability.words import changes, conclusion, growth
+from reproductions.stability.words import changes, conclusion, growth, in_short
 
 _DIFFERENCES = (
     "StableAP, Definition 1 and Lemma 1: replacing one example changes the StableAP loss by at "
@@ -58,7 +57,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     slopes = {name: asdict(measured.slopes(name)) for name in measured.differences}
     return Report(
         title="How far does one example move the loss, and the trained model?",
-        verdict=first(conclusion(measured)),
+        verdict=in_short(measured),
         rows=_rows(measured),
         summary={
             "training": asdict(measured.training),

@@ -6,6 +6,15 @@ from reproductions.sentences import listed, share
 from reproductions.stability.measure import Measured
 
 
+def in_short(measured: Measured) -> str:
+    """Return the answer in one sentence."""
+    plain, stable = (measured.differences[name][-1] for name in ("plain AP", "StableAP"))
+    return (
+        f"In a list of {plain.n:,}, one wrong example can change the value of plain AP by "
+        f"{plain.worst:.2g} and that of StableAP by {stable.worst:.2g}."
+    )
+
+
 def conclusion(measured: Measured) -> str:
     """The slopes of the worst changes, and how SOPRC's twins stand to those of the others."""
     plain, stable = measured.slopes("plain AP"), measured.slopes("StableAP")

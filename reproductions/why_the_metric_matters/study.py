@@ -7,7 +7,6 @@ from functools import cached_property
 
 from rankwise.report import Figure, Section, Table
 from reproductions.frame import Report, Setting, Study
-from reproductions.sentences import first
 from reproductions.why_the_metric_matters import tables, words
 from reproductions.why_the_metric_matters.compare import (
     contradictions,
@@ -107,7 +106,7 @@ def report(plan: Plan, found: Measured, setting: Setting) -> Report:
     ]
     return Report(
         title="Why the metric matters: the same scores under every metric",
-        verdict=first(words.most_opposed(reading.counts, reading.pairs)),
+        verdict=words.in_short(reading.counts, reading.pairs),
         rows=_rows(reading),
         summary=_summary(reading),
         sections=sections,

@@ -103,6 +103,15 @@ def duels(example: Example, values: Values) -> list[str]:
     return said
 
 
+def in_short(counts: Mapping[tuple[str, str], int], pairs: int) -> str:
+    """Return the answer in one sentence."""
+    against = sum(count > 0 for count in counts.values())
+    return (
+        f"Which of two rankings is better depends on the metric: {share(against, len(counts))} "
+        f"pairs of metrics contradict each other on at least one of the {pairs} pairs of rankings."
+    )
+
+
 def most_opposed(counts: Mapping[tuple[str, str], int], pairs: int) -> str:
     """Say how many families contradict each other, and which do so most often."""
     against = {pair: count for pair, count in counts.items() if count}

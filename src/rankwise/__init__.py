@@ -1,4 +1,4 @@
-"""rankwise: train models on the ranking metric they are judged by."""
+"""rankwise: train models on the ranking metric they are evaluated by."""
 
 from rankwise._lazy import attach
 

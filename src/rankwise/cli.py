@@ -35,7 +35,7 @@ def rankwise(
         ),
     ] = False,
 ) -> None:
-    """Train models on the ranking metric they are judged by."""
+    """Train models on the ranking metric they are evaluated by."""
 
 
 app.command(cls=CompareCommand)(compare)

@@ -100,7 +100,9 @@ class TaskSettings(Section):
             path = cls.configs / f"{source}.yaml"
         if not path.is_file():
             near = difflib.get_close_matches(path.stem, known, 1, 0.5)
-            hint = f"; did you mean {near[0]}, which ships with the package?" if near else ""
+            hint = f"; the configurations of the package are: {', '.join(known)}" if known else ""
+            if near:
+                hint = f"; did you mean {near[0]}, which ships with the package?"
             raise UsageError(f"{source}: there is no such file{hint}")
         try:
             return cls.changed({**_merged(path, cls.configs), **(values or {})}, changes)

@@ -42,7 +42,7 @@ def test_every_alias_is_listed_with_its_name(columns):
 def test_the_table_in_a_hundred_columns():
     found = lines(columns=100)
     head = next(line for line in found if "objective" in line)
-    assert " ".join(head.split()) == "objective metric when to use it index cost paper"
+    assert " ".join(head.split()) == "objective metric when to use it memory cost paper"
     text = " ".join(" ".join(found).split())
     assert "soap" in text
     # Nothing is cut off: every cell is there, broken between words at most.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -34,6 +35,18 @@ def test_a_name_without_an_anchor_is_reported(site):
         path: text.replace('id="rankwise.objectives.SOPRC"', "") for path, text in site.items()
     }
     assert without_anchor(PUBLIC, pages) == ["rankwise.objectives.SOPRC"]
+
+
+def test_names_are_tags_of_the_search_unless_they_begin_with_another(site_folder):
+    index = json.loads((site_folder / "search" / "search_index.json").read_text())
+    tags = [entry["tags"][0] for entry in index["docs"] if "tags" in entry]
+    names = {name.rpartition(".")[2] for name in PUBLIC}
+    assert {"Mean", "Stage", "SOPRC", "ndcg"} <= set(tags) <= names
+    assert "mean_of" in names - set(tags)
+    for name in names - set(tags):
+        assert any(
+            name.lower() != tag.lower() and name.lower().startswith(tag.lower()) for tag in tags
+        )
 
 
 def test_every_name_is_described_with_its_signature_and_example(site):

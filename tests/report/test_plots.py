@@ -27,6 +27,16 @@ def test_lines_are_named_where_there_are_several_and_the_last_stands_out():
     assert "chip" not in alone
 
 
+def test_lines_have_the_same_colors_with_a_baseline_and_without():
+    lines = {name: ([0, 1], [0.2, 0.4]) for name in ("one", "two", "ours")}
+    alone = line_chart("step", "mAP", lines, "", baseline=False)
+    compared = line_chart("recall", "precision", {"start": ([0, 1], [0, 1]), **lines}, "")
+    chips = re.compile(r'class="chip (\w+)">([^<]*)<')
+    assert chips.findall(alone) == chips.findall(compared)[1:]
+    assert chips.findall(compared)[0] == ("base", "start")
+    assert [color for color, _ in paths(alone)] == ["c0", "c1", "best"]
+
+
 def test_whole_steps_have_no_ticks_between_them():
     made = line_chart("epoch", "loss", {"loss": ([1, 2, 3], [0.5, 0.25, 0.2])}, "")
     assert re.findall(r'text-anchor="middle">([^<]*)<', made) == ["1", "2", "3"]

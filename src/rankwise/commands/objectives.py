@@ -29,7 +29,7 @@ def objectives(metrics: bool = False) -> None:
         rows = [("\n".join(shown_names(e)), e.what, ", ".join(e.options) or "–") for e in METRICS]
         _print("metric", columns, rows)
     else:
-        widths = {"index": 11, "cost": 9, "paper": 14}
+        widths = {"memory": 11, "cost": 9, "paper": 14}
         metric = Column("metric", max_width=11, overflow="fold")
         use = Column("when to use it", ratio=1, min_width=20)
         columns = [metric, use, *(Column(name, max_width=most) for name, most in widths.items())]

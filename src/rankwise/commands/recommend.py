@@ -1,4 +1,4 @@
-"""``rankwise recommend``: recommenders trained on the metric they are judged by."""
+"""``rankwise recommend``: recommenders trained on the metric they are evaluated by."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rankwise.tasks.recommendation.settings import Settings
 if TYPE_CHECKING:
     from rankwise.data import interactions
 
-app = App(help="Train a recommender on the metric it is judged by, and rank the whole catalog.")
+app = App(help="Train a recommender on the metric it is evaluated by, and rank the whole catalog.")
 add_config(app, lambda: Settings)
 
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"

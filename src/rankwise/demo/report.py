@@ -142,7 +142,11 @@ def _figures(race: Race) -> list[Markup]:
     half = ", ".join(f"{name} {result.precision[50]:.2f}" for name, result in results.items())
     return [
         line_chart(
-            "step", "mAP of unseen characters", over, f"mAP over the steps, at last {ends}."
+            "step",
+            "mAP of unseen characters",
+            over,
+            f"mAP over the steps, at last {ends}.",
+            baseline=False,  # the colors of the next figure, whose first line is the start
         ),
         line_chart(
             "recall",

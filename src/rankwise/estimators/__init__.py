@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's contract, trained on the metric they are judged by."""
+"""Estimators with scikit-learn's contract, trained on the metric they are evaluated by."""
 
 from rankwise._lazy import attach
 

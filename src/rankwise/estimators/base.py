@@ -48,7 +48,7 @@ RandomState: TypeAlias = int | np.random.RandomState | None
 
 @dataclass(eq=False, repr=False)
 class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A scikit-learn classifier trained on the metric it is judged by (abstract base class).
+    """A scikit-learn classifier trained on the metric it is evaluated by (abstract base class).
 
     X may be an array, a sparse matrix, or a frame of pandas or polars with missing values, words,
     booleans and dates; lists and arrays of Python objects are read in the same way. A date becomes

@@ -18,8 +18,9 @@ def line_chart(
     *,
     kept: tuple[float, float] | None = None,
     small: bool = False,
+    baseline: bool = True,
 ) -> Markup:
-    """Return a figure of lines by name, the first dashed where there are others.
+    """Return a figure of lines by name, the last in the color of what the report is about.
 
     Args:
         x, y: Titles of the axes.
@@ -27,6 +28,8 @@ def line_chart(
         caption: What the figure shows, in words.
         kept: A point to mark.
         small: Whether it stands beside another one.
+        baseline: Whether the first of several lines is a baseline, which is dashed and gray. The
+            others have the same colors in a figure with a baseline and in one without.
     """
     known = {
         name: [(a, b) for a, b in zip(*each, strict=True) if not math.isnan(b)]
@@ -40,7 +43,8 @@ def line_chart(
     few = max(1, int(span)) if all(float(each).is_integer() for each in xs) else 6
     across = linear_axis(x, min(xs), max(xs), max_ticks=min(6, few))
     frame = Frame(across, linear_axis(y, *padded(ys)), **wide)
-    first = ["base"] if len(known) > 1 else []
+    several = len(known) > 1
+    first = ["base"] if several and baseline else []
     colors = [*first, *(f"c{n % 6}" for n in range(len(known) - len(first) - 1)), "best"]
     marks: list[Child] = []
     for color, (name, path) in zip(colors, known.items(), strict=True):
@@ -50,7 +54,7 @@ def line_chart(
         if color == "best":
             drawn += [dot(frame, *point, 6.0, f"{name}: {point[1]:.4f}") for point in marked]
         marks.append(element("g", drawn, class_=color))
-    names = chips(dict(zip(colors, known, strict=True))) if first else None
+    names = chips(dict(zip(colors, known, strict=True))) if several else None
     return figure(frame.render(marks, label=caption), [names, caption])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,22 +11,25 @@ from tests.tasks.ranking.cases import written
 
 from rankwise.data.letor import read_letor
 from rankwise.tasks.ranking import Settings, evaluate_lists, results_table, run
+from rankwise.tasks.ranking.baseline import SingleFeature
 from rankwise.tasks.ranking.evaluate import QueryMetric, notes_of
-from rankwise.tasks.ranking.report import compared_with_start
+from rankwise.tasks.ranking.report import compared_with_feature
 
 SETTINGS = Settings(objective="ndcg@3", model="linear", metric="ndcg@3")
 
 
 @pytest.mark.parametrize(("sign", "word"), [(1, "better"), (-1, "worse")])
-def test_scores_are_compared_with_tied_documents(tmp_path, sign, word):
+def test_scores_are_compared_with_the_best_feature(tmp_path, sign, word):
     lists = read_letor(written(tmp_path / "test.txt"))
     ranker = SimpleNamespace(learning_rate=0.5)
-    start, results = (
+    feature = SingleFeature(1, descending=True)
+    alone, results = (
         evaluate_lists(scores, lists, [SETTINGS.metric])
-        for scores in (np.zeros(len(lists)), sign * lists.target)
+        for scores in (feature.scores(lists), sign * lists.target)
     )
-    found = compared_with_start(SETTINGS, ranker, "test", start, results)
-    assert found.text.startswith(f"{word} than the start: test ndcg@3 went from 0.")
+    found = compared_with_feature(SETTINGS, ranker, "test", results, feature=feature, alone=alone)
+    assert found.text.startswith(f"{word} than the best single feature: test ndcg@3 is ")
+    assert "by feature 1, largest first 0." in found.text
     tries = "; ".join(found.advice)
     assert tries == "" if sign == 1 else "learning_rate=0.05" in tries
     assert "chance" not in found.text
@@ -34,13 +38,21 @@ def test_scores_are_compared_with_tied_documents(tmp_path, sign, word):
 def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
     train = read_letor(written(tmp_path / "train.txt"))
     done = run(SETTINGS, tmp_path / "run", train, train, metrics=["ap"])
-    assert done.verdict.text.startswith("better than the start: validation ndcg@3 went from")
+    better = "than the best single feature: validation ndcg@3 is 0."
+    assert better in done.verdict.text
     html = done.report.read_text()
     assert done.verdict.text[1:] in html
-    assert (
-        "Of 24 validation queries, 24 are ranked better than in random order and 0 worse." in html
-    )
-    assert "24 won, 0 lost, 0 equal" in html
+    won, lost = re.search(
+        r"Of 24 validation queries, the model ranks (\d+) better than the best single feature "
+        r"does and (\d+) worse",
+        html,
+    ).groups()
+    assert f"{won} won, {lost} lost, {24 - int(won) - int(lost)} equal" in html
+    assert "feature 2, largest first" in html
+    assert "random order" in html
+    assert "--test" not in done.verdict.text
+    alone = run(SETTINGS, tmp_path / "alone", train, metrics=["ap"])
+    assert alone.verdict.text.endswith("those of the training, --test measures others")
 
 
 RESULTS = {

@@ -1,4 +1,4 @@
-"""Learning to rank: scorers of judged lists, trained on the metric they are judged by."""
+"""Learning to rank: scorers of judged lists, trained on the metric they are evaluated by."""
 
 from rankwise._lazy import attach
 

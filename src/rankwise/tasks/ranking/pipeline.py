@@ -20,8 +20,14 @@ from rankwise.estimators.names import is_graded
 from rankwise.naming import metric
 from rankwise.report import write_json
 from rankwise.report.verdict import Verdict
+from rankwise.tasks.ranking.baseline import best_feature
 from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists, require_gains
-from rankwise.tasks.ranking.report import compared_with_start, queries_section, write_results
+from rankwise.tasks.ranking.report import (
+    baselines_table,
+    compared_with_feature,
+    queries_section,
+    write_results,
+)
 from rankwise.tasks.ranking.settings import DEFAULT, Settings
 from rankwise.training import RunFolder
 
@@ -102,7 +108,7 @@ def run(
         parts = {name: part for name, part in given.items() if part is not None}
         names, relevant = (*metrics, settings.metric), settings.relevant
         # What cannot be evaluated, and a feature too many, is said before the work is done.
-        start = {
+        tied = {
             name: evaluate_lists(np.zeros(len(part)), part, names, relevant=relevant)
             for name, part in parts.items()
         }
@@ -121,11 +127,24 @@ def run(
             for name, part in parts.items()
         }
         last = list(parts)[-1]
-        said = compared_with_start(settings, ranker, last, start[last], results[last])
+        feature = best_feature(train, settings.metric, relevant=relevant)
+        alone = evaluate_lists(feature.scores(parts[last]), parts[last], names, relevant=relevant)
+        said = compared_with_feature(
+            settings, ranker, last, results[last], feature=feature, alone=alone
+        )
         name = settings.metric
-        change = results[last][name].values - start[last][name].values
-        first = queries_section(name, last, change)
-        report = write_results(out, settings, ranker, parts, results, verdict=said, first=first)
+        change = results[last][name].values - alone[name].values
+        rows = {"model": results[last], str(feature): alone, "random order": tied[last]}
+        report = write_results(
+            out,
+            settings,
+            ranker,
+            parts,
+            results,
+            verdict=said,
+            first=queries_section(name, last, change),
+            baselines=baselines_table(last, rows),
+        )
         # Last: a folder without it holds no run that has ended.
         write_json(out / CONFIG, asked)
         (out / CHECKPOINT).unlink(missing_ok=True)

@@ -17,7 +17,8 @@ from rankwise.report import Section, Table, settings_section, write_html, write_
 from rankwise.report.charts import BROAD, Frame, bars, linear_axis, segment
 from rankwise.report.elements import Markup, chips, figure
 from rankwise.report.plots import line_chart
-from rankwise.report.verdict import Record, Verdict, lower_rate, verdict
+from rankwise.report.verdict import Record, Verdict, lower_rate
+from rankwise.tasks.ranking.baseline import SingleFeature
 from rankwise.tasks.ranking.evaluate import QueryMetric, notes_of, results_table
 from rankwise.tasks.ranking.settings import Settings
 
@@ -27,38 +28,53 @@ if TYPE_CHECKING:
 _BARS = 250  # of a figure; of more queries, evenly spaced ones
 
 
-def compared_with_start(
+def compared_with_feature(
     settings: Settings,
     ranker: Ranker,
     part: str,
-    start: Mapping[str, QueryMetric],
     results: Mapping[str, QueryMetric],
+    *,
+    feature: SingleFeature,
+    alone: Mapping[str, QueryMetric],
 ) -> Verdict:
-    """Return the verdict on the metric of the settings over the queries of a part."""
-    before, after = start[settings.metric], results[settings.metric]
+    """Return the verdict on the metric of the settings: the ranker against the best feature."""
+    before, after = alone[settings.metric], results[settings.metric]
     change = after.values - before.values
-    record = Record.of(change)
+    record, gap = Record.of(change), after.mean - before.mean
+    reach = 1.96 * mean_over_lists(change).standard_error
+    chance = ", no more than chance" if abs(gap) <= reach else ""
+    seen = "; these queries are those of the training, --test measures others"
+    how = "better" if gap > 0 else "worse" if gap < 0 else "no better"
     rate = getattr(ranker, "learning_rate", None)
     other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
-    return verdict(
-        settings.metric,
-        part=part,
-        test=(before.mean, after.mean),
-        reach=1.96 * mean_over_lists(change).standard_error,
-        advice=[
-            *([] if rate is None else [lower_rate("--set learning_rate", float(rate))]),
-            f"another model, --model {other}",
-            "more queries to train on, or features that tell relevant documents apart",
-        ],
-        sentence=(
-            f"Of {record.total:,} {part} queries, {record.won:,} are ranked better than in random "
-            f"order and {record.lost:,} worse{record.chance}."
-        ),
+    advice = (
+        *([] if rate is None else [lower_rate("--set learning_rate", float(rate))]),
+        f"another model, --model {other}",
+        "more queries to train on, or features that tell relevant documents apart",
+    )
+    return Verdict(
+        f"{how} than the best single feature: {part} {settings.metric} is {after.mean:.4f}, by "
+        f"{feature} {before.mean:.4f} (difference {gap:+.4f} ± {reach:.4f}{chance})"
+        f"{seen if part == 'train' else ''}",
+        () if gap > 0 else advice,
+        f"Of {record.total:,} {part} queries, the model ranks {record.won:,} better than the best "
+        f"single feature does and {record.lost:,} worse{record.chance}.",
     )
 
 
+def baselines_table(part: str, results: Mapping[str, Mapping[str, QueryMetric]]) -> Table:
+    """One row for each metric, one column for the model and each baseline."""
+    names = list(next(iter(results.values())))
+    rows = [(name, *(str(found[name]) for found in results.values())) for name in names]
+    words = (
+        f"The {part} queries. The best single feature is chosen on training queries; in random "
+        "order all documents of a query are tied."
+    )
+    return Table(("metric", *results), rows, words)
+
+
 def queries_section(metric: str, part: str, change: NDArray[np.float64]) -> Section:
-    """Return the section of the queries won and lost: the change of each against random order."""
+    """Return the section of the queries won and lost against the best single feature."""
     ordered = np.sort(change[~np.isnan(change)])[::-1]
     record, total = Record.of(change), len(ordered)
     if total > _BARS:
@@ -76,7 +92,7 @@ def queries_section(metric: str, part: str, change: NDArray[np.float64]) -> Sect
         segment("axis", frame.left, frame.y(0), frame.end, frame.y(0)),
     ]
     words = (
-        f"The change of {metric} of each {part} query against the documents in random order: "
+        f"The change of {metric} of each {part} query against the best single feature: "
         f"{record.won:,} won, {record.lost:,} lost, {record.equal:,} equal."
     )
     names = chips({"good": "won", "bad": "lost"})
@@ -93,6 +109,7 @@ def write_results(
     *,
     verdict: Verdict,
     first: Section,
+    baselines: Table,
 ) -> Path:
     """``results.json`` and ``index.html``, whose path is returned."""
     history = [float(value) for value in getattr(ranker, "history_", [])]
@@ -117,7 +134,7 @@ def write_results(
     shown = {name: value or "–" for name, value in settings.model_dump().items()}
     sections = [
         first,
-        Section("How good the ranking is", words, tables=[results_table(results)]),
+        Section("How good the ranking is", words, tables=[results_table(results), baselines]),
         *(Section("Training", figures=[figure]) for figure in curve),
         Section("Data", tables=[data]),
         settings_section(shown),

@@ -1,4 +1,4 @@
-"""Recommenders trained on the metric they are judged by, ranking the whole catalog."""
+"""Recommenders trained on the metric they are evaluated by, ranking the whole catalog."""
 
 from rankwise._lazy import attach
 

@@ -167,7 +167,7 @@ def evaluate(
     measures: Sequence[Measure],
     train: Pairs | None = None,
 ) -> Evaluation:
-    """Rank what every user had not seen, a block of users at a time, and judge by ``wanted``.
+    """Rank what every user had not seen, a block of users at a time, and evaluate by ``wanted``.
 
     The users × items scores are never all in memory. Tied scores count as the mean over their
     orders, whatever the order of the items is. With ``train`` the recommended items are measured,
