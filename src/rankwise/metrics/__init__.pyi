@@ -1,6 +1,7 @@
 from rankwise.metrics.ap import auprc, average_precision, logit_interval
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
 from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
+from rankwise.metrics.confidence import confidence_intervals
 from rankwise.metrics.curves import (
     PrecisionRecallCurve,
     RocCurve,
@@ -49,6 +50,7 @@ __all__ = [
     "ListMean",
     "Metric",
     "bootstrap_interval",
+    "confidence_intervals",
     "delong_interval",
     "logit_interval",
     "Interval",

@@ -12,13 +12,13 @@ from rankwise.metrics._counting import fast_average_precision
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array, to_tensor
 from rankwise.metrics.intervals import Interval, normal_quantile
-from rankwise.metrics.ranking import Ranking
+from rankwise.metrics.ranking import Ranking, ratio
 
 
 def _mean_over_positives(ranking: Ranking, positives: Tensor, negatives: Tensor) -> Tensor:
     """Mean over positives of positives/(positives + negatives), both counted from the top."""
     # A level without positives has no say, and may have nothing above it: 0/0.
-    precision = torch.where(ranking.positives > 0, positives / (positives + negatives), 0.0)
+    precision = torch.where(ranking.positives > 0, ratio(positives, positives + negatives), 0.0)
     return (ranking.positives * precision).sum(-1) / ranking.n_positives.squeeze(-1)
 
 
