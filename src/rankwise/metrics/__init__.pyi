@@ -9,6 +9,7 @@ from rankwise.metrics.curves import (
     roc_curve,
 )
 from rankwise.metrics.dcg import ndcg
+from rankwise.metrics.histogram import ScoreHistogram
 from rankwise.metrics.intervals import (
     Comparison,
     Interval,
@@ -49,6 +50,7 @@ __all__ = [
     "mean_over_lists",
     "ListMean",
     "Metric",
+    "ScoreHistogram",
     "bootstrap_interval",
     "confidence_intervals",
     "delong_interval",
