@@ -19,6 +19,7 @@ from benchmarks import (
     detection,
     imports,
     metrics,
+    metrics_at_size,
     objectives,
     pairs,
     papk,
@@ -37,6 +38,7 @@ GROUPS = {
     for module in (
         pairs,
         metrics,
+        metrics_at_size,
         objectives,
         twins,
         retrieval,

@@ -66,7 +66,7 @@ def test_counts_are_exact(data):
     negatives = np.array(data.draw(st.lists(some, min_size=80, max_size=90)), dtype=np.float32)
     scores = np.concatenate([positives, negatives])
     target = np.arange(len(scores)) < len(positives)
-    counts = count_negatives(scores, target)
+    (counts,) = count_negatives(scores, target)
     values = np.unique(positives)
     assert counts.positives.tolist() == [(positives == v).sum() for v in values]
     assert counts.negatives.tolist() == [(negatives == v).sum() for v in values]
@@ -98,7 +98,7 @@ def test_positives_at_both_ends_of_the_floats(dtype, ends):
     scores = np.tile(np.array([*ends, 1.0, np.inf, 0.0, -1.0], dtype=dtype), 20)
     target = np.zeros(len(scores), dtype=int)
     target[:3] = 1
-    counts = counting.count_negatives(scores, target)
+    (counts,) = count_negatives(scores, target)
     values, negatives = np.unique(scores[:3]), scores[3:]
     assert counts.negatives.tolist() == [(negatives == v).sum() for v in values]
     assert counts.negatives_above.tolist() == [(negatives > v).sum() for v in values]

@@ -47,6 +47,10 @@ except ValueError as error:
 metric.reset()
 with warnings.catch_warnings(record=True):
     results["empty"] = str(metric.compute().item())
+bounded = m.Metric(m.auroc, memory="bounded")
+if rank == 1:  # a process without data
+    bounded.update(scores, target)
+results["bounded"] = [bounded.bounds(), bounded.bounds()]
 print(json.dumps(results))
 dist.destroy_process_group()
 """
@@ -96,3 +100,12 @@ def test_equal_to_one_process(results):
 def test_processes_must_agree_on_the_kind(results):
     assert results[0]["mixed"] == "processes hold different kinds of lists: items, groups"
     assert results[0]["empty"] == "nan"
+
+
+def test_bounded_counts_are_added(results):
+    torch.manual_seed(0)
+    scores, target = torch.randn(50).round(decimals=1), torch.randint(0, 2, (50,))
+    alone = m.Metric(m.auroc, memory="bounded")
+    alone.update(scores, target)
+    for one in results:
+        assert one["bounded"] == [list(alone.bounds())] * 2  # the state itself does not change

@@ -175,7 +175,58 @@ def test_contract_of_torchmetrics():
     contract = {name for name in dir(m.Metric) if not name.startswith("_")}
     own = contract - set(dir(torch.nn.Module))
     assert own >= {"update", "compute", "reset", "merge_state", "clone", "device"}
-    assert own - {"value"} <= set(dir(torchmetrics.Metric))
+    assert own - {"value", "bounds"} <= set(dir(torchmetrics.Metric))
     for name in ("compute", "reset", "merge_state"):
         theirs = inspect.signature(getattr(torchmetrics.Metric, name)).parameters
         assert list(inspect.signature(getattr(m.Metric, name)).parameters) == list(theirs)
+
+
+def test_bounded_memory_has_bounds_that_hold_the_value():
+    for function, options in ((m.auroc, {}), (m.average_precision, {}), (m.recall_at_k, {"k": 9})):
+        metric = filled(m.Metric(function, memory="bounded", **options))
+        exact = float(function(SCORES, TARGET, **options))
+        low, high = metric.bounds()
+        assert low <= exact <= high
+        assert low <= metric.compute() <= high
+        assert metric.value(SCORES, TARGET) == exact
+        assert set(metric.state_dict()) == {"counts"}
+
+
+def test_bounded_parts_are_added_loaded_and_pooled():
+    whole = filled(m.Metric(m.auroc, memory="bounded"))
+    first, second = (m.Metric(m.auroc, memory="bounded") for _ in range(2))
+    first.update(SCORES[:20], TARGET[:20])
+    second.update(SCORES[20:], TARGET[20:], mask=torch.ones(40, dtype=torch.bool))
+    alone = first.bounds()
+    copy = first.clone()
+    first.merge_state(second)
+    assert first.bounds() == whole.bounds()
+    assert copy.bounds() == alone
+    loaded = m.Metric(m.auroc, memory="bounded")
+    loaded.load_state_dict(whole.state_dict())
+    loaded.update(SCORES, TARGET)
+    assert (loaded.state_dict()["counts"] == 2 * whole.state_dict()["counts"]).all()
+    pooled = m.Metric(m.auroc, memory="bounded", average="micro")
+    pooled.update(SCORES.reshape(6, 10), TARGET.reshape(6, 10))
+    assert pooled.bounds() == whole.bounds()
+    whole.reset()
+    with pytest.warns(RuntimeWarning, match="compute before update"):
+        assert math.isnan(whole.compute())
+
+
+def test_bounded_memory_is_for_one_list_of_two_classes():
+    metric = m.Metric(m.auroc, memory="bounded")
+    with pytest.raises(ValueError, match="without weights, got weight"):
+        metric.update(SCORES, TARGET, weight=WEIGHT)
+    for data in ((SCORES.reshape(6, 10), TARGET.reshape(6, 10), {}), (SCORES, TARGET, GROUPS)):
+        groups = data[2] if isinstance(data[2], torch.Tensor) else None
+        with pytest.raises(ValueError, match="got several lists"):
+            metric.update(*data[:2], groups=groups)
+    with pytest.raises(ValueError, match="is for metrics of two classes, got ndcg"):
+        m.Metric(m.ndcg, memory="bounded")
+    with pytest.raises(ValueError, match="memory must be"):
+        m.Metric(m.auroc, memory="none")
+    with pytest.raises(ValueError, match=r"compute\(\) is exact with 'all'"):
+        m.Metric(m.auroc).bounds()
+    with pytest.raises(ValueError, match="incoming_state must be of the same metric"):
+        metric.merge_state(m.Metric(m.auroc))

@@ -1,6 +1,7 @@
 from rankwise.metrics.ap import auprc, average_precision, logit_interval
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
 from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
+from rankwise.metrics.confidence import confidence_intervals
 from rankwise.metrics.curves import (
     PrecisionRecallCurve,
     RocCurve,
@@ -8,6 +9,7 @@ from rankwise.metrics.curves import (
     roc_curve,
 )
 from rankwise.metrics.dcg import ndcg
+from rankwise.metrics.histogram import ScoreHistogram
 from rankwise.metrics.intervals import (
     Comparison,
     Interval,
@@ -48,7 +50,9 @@ __all__ = [
     "mean_over_lists",
     "ListMean",
     "Metric",
+    "ScoreHistogram",
     "bootstrap_interval",
+    "confidence_intervals",
     "delong_interval",
     "logit_interval",
     "Interval",

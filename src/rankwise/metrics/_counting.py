@@ -1,14 +1,16 @@
-"""Average precision and AUROC of one long list without sorting it.
+"""Average precision and AUROC of one long list, with little more memory than the list itself.
 
 Both need, at every distinct score of a positive, how many negatives are tied with it and how many
-are above. Scores are dropped into many small cells. A cell with at most one positive value needs a
-comparison with that value and a count; only what falls into a cell with several is searched for.
-The cell is a monotone function of the score, rounding included, so the counts are exact.
+are above. Where positives are rare nothing is sorted: scores are dropped into many small cells. A
+cell with at most one positive value needs a comparison with that value and a count; only what falls
+into a cell with several is searched for. The cell is a monotone function of the score, rounding
+included, so the counts are exact. Else both classes are sorted, and the positives are searched for
+among the negatives chunk by chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,12 +19,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rankwise.metrics._compiled import search_sorted, split_classes
 from rankwise.metrics.inputs import NumpyArray, Ties
 
 T = TypeVar("T")
 MOST_CELLS = 2**22  # float32 distinguishes all of them, and the table fits a cache
 CHUNK = 2**20
-RARE = 1 / 16  # share of positives above which most cells would hold several
+SEARCHED = 2**13  # positives searched for at a time: the negatives between them fit a cache
+RARE = 1 / 16  # positives per item, and per cell, above which most cells would hold several
 
 
 # A monotone function from scores to the cells 0 … count + 1; values are in 1 … count.
@@ -31,57 +35,115 @@ Cells = Callable[[NumpyArray], NumpyArray]
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts at and above every distinct score of a positive, by ascending score."""
+    """Counts at and above some distinct scores of positives, by ascending score."""
 
     positives: NDArray[np.int64]
     negatives: NDArray[np.int64]
+    positives_above: NDArray[np.int64]
     negatives_above: NDArray[np.int64]
+    n_positives: int
     n_negatives: int
 
 
 def fast_average_precision(scores: NumpyArray, target: NumpyArray, ties: Ties) -> float:
     """Return the average precision of one list, NaN if the input is not a list of two classes."""
-    counts = count_negatives(scores, target)
-    if counts is None:
-        return float("nan")
-    true = counts.positives[::-1].cumsum()[::-1]
-    precision = true / (true + counts.negatives + counts.negatives_above)
-    return float((counts.positives * precision).sum() / true[0])
+    total = n_positives = 0.0
+    for counts in count_negatives(scores, target):
+        true = counts.positives_above + counts.positives
+        precision = true / (true + counts.negatives + counts.negatives_above)
+        total += float((counts.positives * precision).sum())
+        n_positives = counts.n_positives
+    return total / n_positives if n_positives else float("nan")
 
 
 def fast_auroc(scores: NumpyArray, target: NumpyArray, ties: Ties) -> float:
     """Return the AUROC of one list, NaN if the input is not a list of two classes."""
-    counts = count_negatives(scores, target)
-    if counts is None:
-        return float("nan")
-    wrong = counts.negatives_above + counts.negatives / (2 if ties == "standard" else 1)
-    pairs = float(counts.positives.sum()) * counts.n_negatives
-    return float(1 - (counts.positives * wrong).sum() / pairs)
+    wrong = pairs = 0.0
+    for counts in count_negatives(scores, target):
+        above = counts.negatives_above + counts.negatives / (2 if ties == "standard" else 1)
+        wrong += float((counts.positives * above).sum())
+        pairs = float(counts.n_positives) * counts.n_negatives
+    return 1 - wrong / pairs if pairs else float("nan")
 
 
-def count_negatives(scores: NumpyArray, target: NumpyArray) -> Counts | None:
-    """Count the negatives at every positive; None for NaN scores, other targets or one class."""
-    parts = _in_chunks(len(scores), lambda rows: _positives(scores[rows], target[rows]))
-    if any(part is None for part in parts):
-        return None
-    all_positives = np.concatenate([part for part in parts if part is not None])
-    n_negatives = len(scores) - len(all_positives)
-    if len(all_positives) == 0 or n_negatives == 0:
-        return None
+def count_negatives(scores: NumpyArray, target: NumpyArray) -> Iterator[Counts]:
+    """Count the negatives at every positive, scores ascending over the parts.
+
+    There are no parts for NaN scores, other targets or one class: the checks say what is wrong.
+    """
+    ones = _in_chunks(len(scores), lambda rows: int(np.count_nonzero(target[rows] == 1)))
+    n_positives = sum(ones)
+    if n_positives in (0, len(scores)):
+        return
+    if n_positives <= RARE * min(len(scores), MOST_CELLS):
+        parts = _in_chunks(len(scores), lambda rows: _positives(scores[rows], target[rows]))
+        if any(part is None for part in parts):
+            return
+        rare = np.concatenate([part for part in parts if part is not None])
+        if (counts := _count_in_cells(scores, rare)) is not None:
+            yield counts
+            return
+    nonzero = _in_chunks(len(scores), lambda rows: int(np.count_nonzero(target[rows])))
+    if sum(nonzero) != n_positives:
+        return
+    positives, negatives = split_classes(scores, target, n_positives)
+    for each in (positives, negatives):
+        each.sort()
+        if np.isnan(each[-1]):  # NaN is sorted behind all numbers
+            return
+    yield from count_sorted(positives, negatives)
+
+
+def count_sorted(positives: NumpyArray, negatives: NumpyArray) -> Iterator[Counts]:
+    """Count the negatives at every positive of two sorted classes."""
+    total = len(positives)
+    start = below_stop = 0
+    while start < total:
+        # Equal scores are never split between two parts.
+        stop = start + SEARCHED
+        if stop < total:
+            stop += int(positives[stop:].searchsorted(positives[stop - 1], side="right"))
+        some = positives[start:stop]
+        offset = below_stop
+        below_stop += int(negatives[offset:].searchsorted(some[-1], side="right"))
+        others = negatives[offset:below_stop]
+        first = np.flatnonzero(np.append(True, some[1:] != some[:-1]))
+        values = some[first]
+        below = search_sorted(values, others, total + len(negatives))
+        through = below.copy()
+        at = np.flatnonzero(others.take(below, mode="clip") == values) if len(others) else below[:0]
+        through[at] = others.searchsorted(values[at], side="right")
+        held = np.diff(first, append=len(some))
+        yield Counts(
+            positives=held,
+            negatives=through - below,
+            positives_above=total - start - first - held,
+            negatives_above=len(negatives) - offset - through,
+            n_positives=total,
+            n_negatives=len(negatives),
+        )
+        start = stop
+
+
+def _count_in_cells(scores: NumpyArray, all_positives: NumpyArray) -> Counts | None:
+    """Count without a sort of the negatives; None where no cells suit the scores."""
     values, positives = np.unique(all_positives, return_counts=True)
-    rare = len(all_positives) <= RARE * len(scores)
     count = min(MOST_CELLS, len(scores) // 4)
-    cells = _finest(values, count) if rare else None
+    cells = _finest(values, count)
     if cells is None:
-        negatives = np.sort(scores[target == 0])
-        below = np.searchsorted(negatives, values, side="left")
-        through = np.searchsorted(negatives, values, side="right")
-    else:
-        items = _histogram(scores, values, cells, count)
-        items[1::2] -= positives  # the odd bins hold what is tied with a positive
-        through = items.cumsum()[1::2]
-        below = through - items[1::2]
-    return Counts(positives, through - below, n_negatives - through, n_negatives)
+        return None
+    items = _histogram(scores, values, cells, count)
+    items[1::2] -= positives  # the odd bins hold what is tied with a positive
+    through = items.cumsum()[1::2]
+    n_positives, n_negatives = len(all_positives), len(scores) - len(all_positives)
+    return Counts(
+        positives=positives,
+        negatives=items[1::2],
+        positives_above=n_positives - positives.cumsum(),
+        negatives_above=n_negatives - through,
+        n_positives=n_positives,
+        n_negatives=n_negatives,
+    )
 
 
 def _positives(scores: NumpyArray, target: NumpyArray) -> NumpyArray | None:

@@ -35,6 +35,10 @@ class Kernel:
     name: str | None = None  # for `rankwise.metric`, where it is not that of the function
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
     shortcut: Callable[[NumpyArray, NumpyArray, Ties], float] | None = None
+    depth: Callable[..., float] | None = None  # (ranking, **options): the last rank that matters
+    # (ranking, apart, **options): a lower bound where positives of these levels may not be tied,
+    # for a metric that gains by their being tied
+    worst: Callable[..., Tensor] | None = None
 
     @property
     def per_list(self) -> Average:

@@ -12,14 +12,33 @@ from rankwise.metrics._counting import fast_average_precision
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array, to_tensor
 from rankwise.metrics.intervals import Interval, normal_quantile
-from rankwise.metrics.ranking import Ranking
+from rankwise.metrics.ranking import Ranking, ratio
 
 
 def _mean_over_positives(ranking: Ranking, positives: Tensor, negatives: Tensor) -> Tensor:
     """Mean over positives of positives/(positives + negatives), both counted from the top."""
     # A level without positives has no say, and may have nothing above it: 0/0.
-    precision = torch.where(ranking.positives > 0, positives / (positives + negatives), 0.0)
+    precision = torch.where(ranking.positives > 0, ratio(positives, positives + negatives), 0.0)
     return (ranking.positives * precision).sum(-1) / ranking.n_positives.squeeze(-1)
+
+
+def _least_over_positives(
+    ranking: Ranking, apart: Tensor, positives: Tensor, step: Tensor | float, negatives: Tensor
+) -> Tensor:
+    """Return a lower bound of the same where the positives of some levels may not be tied.
+
+    The precision is concave in the positives counted, ``step`` for each: its mean over them is at
+    least that of the first and the last.
+    """
+    last = ratio(positives, positives + negatives)
+    first = positives - (ranking.positives - 1).clamp_min(0) * step
+    mean = torch.where(apart, (ratio(first, first + negatives) + last) / 2, last)
+    return (ranking.positives * mean).sum(-1) / ranking.n_positives.squeeze(-1)
+
+
+def _least_average_precision(ranking: Ranking, apart: Tensor) -> Tensor:
+    negatives = ranking.negatives.cumsum(-1)
+    return _least_over_positives(ranking, apart, ranking.positives.cumsum(-1), 1.0, negatives)
 
 
 def _average_precision(ranking: Ranking) -> Tensor:
@@ -37,7 +56,22 @@ def _auprc(ranking: Ranking, prior: float) -> Tensor:
     return _mean_over_positives(ranking, prior * tpr, (1 - prior) * fpr)
 
 
-@computed_by(Kernel(_average_precision, name="ap", pairs=False, shortcut=fast_average_precision))
+def _least_auprc(ranking: Ranking, apart: Tensor, prior: float) -> Tensor:
+    step = prior / ranking.n_positives
+    fpr = ranking.negatives.cumsum(-1) / ranking.n_negatives
+    positives = ranking.positives.cumsum(-1) * step
+    return _least_over_positives(ranking, apart, positives, step, (1 - prior) * fpr)
+
+
+@computed_by(
+    Kernel(
+        _average_precision,
+        name="ap",
+        pairs=False,
+        shortcut=fast_average_precision,
+        worst=_least_average_precision,
+    )
+)
 def average_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the average precision, as :func:`sklearn.metrics.average_precision_score`.
 
@@ -63,7 +97,7 @@ def average_precision(scores: Array, target: Array, **shared: Unpack[Shared[Arra
     return evaluate(average_precision, scores, target, shared)
 
 
-@computed_by(Kernel(_auprc, _check_prior))
+@computed_by(Kernel(_auprc, _check_prior, worst=_least_auprc))
 def auprc(scores: Array, target: Array, *, prior: float, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the area under the precision–recall curve of a population with a given prior.
 

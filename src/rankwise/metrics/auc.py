@@ -11,7 +11,7 @@ from rankwise.checks import require_fraction_range
 from rankwise.metrics._counting import fast_auroc
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
-from rankwise.metrics.ranking import Ranking, band, mass_above
+from rankwise.metrics.ranking import Ranking, band, mass_above, ratio
 
 SLACK = 1e-9  # 0.3 · 10 is 3 items, though the product is 2.9999999999999996
 
@@ -37,9 +37,14 @@ def _partial_auroc(ranking: Ranking, min_fpr: float, max_fpr: float, standardize
         return _mcclish(ranking, min_fpr, max_fpr)
     first = (n * min_fpr - SLACK).ceil().minimum(n - 1)
     last = (n * max_fpr + SLACK).floor().maximum(first + 1)
-    low = torch.where(ranking.counts, first, n * min_fpr)
-    high = torch.where(ranking.counts, last, n * max_fpr)
+    low = _rounded(ranking, n * min_fpr, first)
+    high = _rounded(ranking, n * max_fpr, last)
     return pair_share(ranking.positives, band(ranking.negatives, low, high))
+
+
+def _rounded(ranking: Ranking, mass: Tensor, count: Tensor) -> Tensor:
+    """Return the count where masses are counts, with the derivative of the mass."""
+    return torch.where(ranking.counts, count.detach() + (mass - mass.detach()), mass)
 
 
 def _mcclish(ranking: Ranking, min_fpr: float, max_fpr: float) -> Tensor:
@@ -48,7 +53,7 @@ def _mcclish(ranking: Ranking, min_fpr: float, max_fpr: float) -> Tensor:
     width = band(ranking.negatives, n_negatives * min_fpr, n_negatives * max_fpr)
     # The curve is a straight line across a level: its height in the middle of the part inside.
     start = (n_negatives * min_fpr - mass_above(ranking.negatives)).clamp_min(0)
-    middle = torch.where(width > 0, (start + width / 2) / ranking.negatives, 0.0)
+    middle = torch.where(width > 0, ratio(start + width / 2, ranking.negatives), 0.0)
     height = mass_above(ranking.positives) + ranking.positives * middle
     area = (width * height).sum(-1) / (n_positives * n_negatives).squeeze(-1)
     chance = (max_fpr**2 - min_fpr**2) / 2
@@ -66,8 +71,8 @@ def check_both_ways(min_tpr: float, max_fpr: float) -> None:
 def _two_way_partial_auroc(ranking: Ranking, min_tpr: float, max_fpr: float) -> Tensor:
     n_positives, n_negatives = ranking.n_positives, ranking.n_negatives
     lowest, highest = n_positives * (1 - min_tpr), n_negatives * max_fpr
-    lowest = torch.where(ranking.counts, (lowest - SLACK).ceil(), lowest)
-    highest = torch.where(ranking.counts, (highest + SLACK).floor().clamp_min(1), highest)
+    lowest = _rounded(ranking, lowest, (lowest - SLACK).ceil())
+    highest = _rounded(ranking, highest, (highest + SLACK).floor().clamp_min(1))
     hard_positives = band(ranking.positives, n_positives - lowest, n_positives)
     hard_negatives = band(ranking.negatives, 0.0, highest)
     return pair_share(hard_positives, hard_negatives)

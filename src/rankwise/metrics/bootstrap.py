@@ -59,7 +59,7 @@ def bootstrap_interval(
     setting = setting_of(metric, options)
     items = read_items(scores, target, mask, groups, weight, pooled=setting.pools)
     (value,), (draws,) = _resampled(setting, [items], level, resamples, seed)
-    low, high = _percentiles(draws, level)
+    low, high = percentiles(draws, level)
     return Interval(value, low, high, level, "bootstrap")
 
 
@@ -111,7 +111,7 @@ def compare(
     ]
     (a, b), draws = _resampled(setting, pair, level, resamples, seed)
     differences = draws[0] - draws[1]
-    low, high = _percentiles(differences, level)
+    low, high = percentiles(differences, level)
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     p_value = min(1.0, 2 * (1 + rarer) / (1 + resamples))
     return Comparison(a, b, a - b, low, high, p_value, level, "bootstrap")
@@ -160,7 +160,7 @@ def compare_lists(
     low = high = math.nan
     if both.shape[1] > 1:
         draws = _by_lists(both, resamples, rng)
-        low, high = _percentiles(draws[0] - draws[1], level)
+        low, high = percentiles(draws[0] - draws[1], level)
     p_value = _randomization(both[0] - both[1], resamples, rng)
     return Comparison(a, b, a - b, low, high, p_value, level, "randomization")
 
@@ -260,7 +260,8 @@ def _by_lists(values: Tensor, resamples: int, rng: np.random.Generator) -> Tenso
     return torch.cat(blocks, dim=1)
 
 
-def _percentiles(draws: Tensor, level: float) -> tuple[float, float]:
+def percentiles(draws: Tensor, level: float) -> tuple[float, float]:
+    """Return the ends of the percentile interval."""
     tails = draws.new_tensor([(1 - level) / 2, (1 + level) / 2])
     low, high = draws.quantile(tails).tolist()
     return low, high

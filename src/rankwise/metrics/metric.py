@@ -5,17 +5,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import warn_caller
+from rankwise.checks import require_one_of, warn_caller
 from rankwise.eager import eager_only
 from rankwise.metrics._setting import setting_of
 from rankwise.metrics.gather import gather_rows, is_distributed
+from rankwise.metrics.histogram import ScoreHistogram
 from rankwise.metrics.inputs import Array, Items, read_items
 
+Memory = Literal["all", "bounded"]
 # The state of an accumulated metric: the items of one list, of lists by id, or only the values
 # of lists that came whole.
 COLUMNS = {
@@ -42,6 +44,9 @@ class Metric(nn.Module):
 
     Args:
         metric: Function of :mod:`rankwise.metrics`, such as :func:`average_precision`.
+        memory: ``"all"`` keeps every item of a list. ``"bounded"`` keeps the counts of a
+            :class:`ScoreHistogram`, 16 MiB for any number of items of one list of two classes
+            without weights: ``compute`` returns the middle of :meth:`bounds`.
         **options: Options of the metric, such as ``k=10`` or ``ties="against"``.
 
     Example:
@@ -58,18 +63,26 @@ class Metric(nn.Module):
     is_differentiable: bool = False
     anchor: Tensor
 
-    def __init__(self, metric: Callable[..., Any], **options: Any) -> None:
+    def __init__(
+        self, metric: Callable[..., Any], *, memory: Memory = "all", **options: Any
+    ) -> None:
         super().__init__()
+        require_one_of("memory", memory, ("all", "bounded"))
+        self.memory = memory
         for name in ("mask", "groups", "weight"):
             if name in options:
                 raise ValueError(f"{name} comes with the data: pass it to update")
         self.metric, self.options = metric, options
         self.setting = setting_of(metric, options)
+        if memory == "bounded" and self.setting.kernel.graded:
+            name = metric.__name__
+            raise ValueError(f"memory='bounded' is for metrics of two classes, got {name}")
         self.register_buffer("anchor", torch.empty(0), persistent=False)  # says which device
         self.reset()
 
     def reset(self) -> None:
         """Clear the state."""
+        self._histogram = ScoreHistogram() if self.memory == "bounded" else None
         self._kind: str | None = None
         self._parts: dict[str, list[Tensor]] = {}
 
@@ -88,6 +101,11 @@ class Metric(nn.Module):
         items = items.checked(graded=self.setting.kernel.graded)
         if self.setting.pools:
             items = items.pooled()
+        if self._histogram is not None:
+            _require_plain(items, weighted=weight is not None)
+            present = slice(None) if items.weight is None else items.weight > 0
+            self._histogram.add(items.scores[present], items.target[present])
+            return
         if items.scores.ndim > 1:
             self._keep("lists", {"values": self.setting.values(items).flatten()})
             return
@@ -100,6 +118,9 @@ class Metric(nn.Module):
     @eager_only
     def compute(self) -> Tensor:
         """Return the value over all updates of all processes."""
+        if self._histogram is not None:
+            low, high = self.bounds()
+            return self.anchor.new_tensor((low + high) / 2, dtype=torch.float64)
         kind, columns = self._everything()
         if kind is None:
             warn_caller("compute before update: nothing to rank")
@@ -110,6 +131,24 @@ class Metric(nn.Module):
         if bool((columns["weight"] == 1).all()):
             del columns["weight"]
         return self.setting.summary(self.setting.values(Items(**columns)))
+
+    def bounds(self) -> tuple[float, float]:
+        """Return the least and the greatest value over all updates of all processes.
+
+        Raises:
+            ValueError: The metric keeps all items: its value is exact.
+        """
+        if self._histogram is None:
+            raise ValueError("bounds are of memory='bounded'; compute() is exact with 'all'")
+        found = self._histogram
+        if is_distributed():
+            found = ScoreHistogram()
+            counts = torch.from_numpy(self._histogram.counts).to(self.device, copy=True)
+            torch.distributed.all_reduce(counts)
+            found.counts[:] = counts.cpu().numpy()
+        if not found.counts.any():
+            warn_caller("compute before update: nothing to rank")
+        return found.bounds(self)
 
     def value(
         self,
@@ -131,8 +170,11 @@ class Metric(nn.Module):
     def merge_state(self, incoming_state: Metric) -> None:
         """Add the state of another accumulator of the same metric."""
         other = incoming_state
-        if (other.metric, other.setting) != (self.metric, self.setting):
+        mine = (self.metric, self.setting, self.memory)
+        if (other.metric, other.setting, other.memory) != mine:
             raise ValueError("incoming_state must be of the same metric with the same options")
+        if self._histogram is not None and other._histogram is not None:
+            self._histogram += other._histogram
         if other._kind is not None:
             self._keep(other._kind, other._columns(other._kind))
 
@@ -204,13 +246,28 @@ class Metric(nn.Module):
     ) -> None:
         for name, column in self._columns(self._kind).items():
             destination[prefix + name] = column
+        if self._histogram is not None:
+            destination[prefix + "counts"] = torch.from_numpy(self._histogram.counts.copy())
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Tensor], prefix: str, *_: object, **__: object
     ) -> None:
         # The default wants the shapes it already has; a metric grows.
         self.reset()
+        if self._histogram is not None:
+            self._histogram.counts[:] = state_dict[prefix + "counts"].cpu().numpy()
+            return
         for kind, names in reversed(COLUMNS.items()):
             if all(prefix + name in state_dict for name in names):
                 self._keep(kind, {name: state_dict[prefix + name] for name in names})
                 break
+
+
+def _require_plain(items: Items, *, weighted: bool) -> None:
+    """Raise on items that a histogram cannot hold: of several lists, or with weights."""
+    if items.scores.ndim > 1 or items.groups is not None or weighted:
+        raise ValueError(
+            "memory='bounded' is for parts of one list without weights, got "
+            f"{'weight' if weighted else 'several lists'}; use memory='all', or pool the lists "
+            "by average"
+        )

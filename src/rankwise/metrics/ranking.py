@@ -122,4 +122,11 @@ def band(mass: Tensor, low: Tensor | float, high: Tensor | float) -> Tensor:
     """Return the part of each level's mass with rank in (low, high], counted from the top."""
     through, above = mass.cumsum(-1), mass_above(mass)
     low, high = (torch.as_tensor(x, dtype=mass.dtype, device=mass.device) for x in (low, high))
-    return (through.minimum(high) - above.maximum(low)).clamp_min(0)
+    # Clamped alike, the parts of neighbors add up, and so do their derivatives at a cut.
+    return through.clamp(low, high) - above.clamp(low, high)
+
+
+def ratio(part: Tensor, whole: Tensor) -> Tensor:
+    """Return part / whole, 0 where the whole is 0 or less, with a derivative that is finite."""
+    some = whole > 0
+    return torch.where(some, part / torch.where(some, whole, 1.0), 0.0)

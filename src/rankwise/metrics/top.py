@@ -11,15 +11,16 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
+from rankwise.metrics._depth import first_k, first_positives, first_r, top_of_both
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_k
 from rankwise.metrics.auc import pair_share
 from rankwise.metrics.inputs import Array
-from rankwise.metrics.ranking import Ranking, band, mass_above
+from rankwise.metrics.ranking import Ranking, band, mass_above, ratio
 
 
 def _positives_through(ranking: Ranking, rank: Tensor | float) -> Tensor:
     """Expected mass of positives among the first ``rank``: a cut level gives its share."""
-    share = torch.where(ranking.mass > 0, ranking.positives / ranking.mass, 0.0)
+    share = ratio(ranking.positives, ranking.mass)
     return (band(ranking.mass, 0.0, rank) * share).sum(-1)
 
 
@@ -69,10 +70,10 @@ def precisions_through(ranking: Ranking, rank: Tensor | float) -> Tensor:
     above, slots = mass_above(m), band(m, 0.0, rank)
     # Rank i of a level holds a positive with chance p/m, and then its precision is on average
     # (positives above + 1 + (i − above − 1)·(p−1)/(m−1)) / i; summed over i by harmonic numbers.
-    pace = torch.where(m > 1, (p - 1) / (m - 1), 0.0)
+    pace = ratio(p - 1, m - 1)
     start = mass_above(p) + 1 - (above + 1) * pace
     reciprocals = torch.digamma(above + slots + 1) - torch.digamma(above + 1)
-    share = torch.where(m > 0, p / m, 0.0)
+    share = ratio(p, m)
     return (share * (start * reciprocals + pace * slots)).sum(-1)
 
 
@@ -93,7 +94,7 @@ def _log_choose(n: Tensor, k: Tensor) -> Tensor:
     return torch.where(k <= n, value, -torch.inf)
 
 
-@computed_by(Kernel(_precision_at_k, require_k, name="precision", pairs=False))
+@computed_by(Kernel(_precision_at_k, require_k, name="precision", pairs=False, depth=first_k))
 def precision_at_k(
     scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]
 ) -> Array:
@@ -118,7 +119,7 @@ def precision_at_k(
     return evaluate(precision_at_k, scores, target, shared, k=k)
 
 
-@computed_by(Kernel(_recall_at_k, require_k, name="recall", pairs=False))
+@computed_by(Kernel(_recall_at_k, require_k, name="recall", pairs=False, depth=first_k))
 def recall_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the share of all positives that are among the first k.
 
@@ -141,7 +142,7 @@ def recall_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared
     return evaluate(recall_at_k, scores, target, shared, k=k)
 
 
-@computed_by(Kernel(_hit_at_k, require_k, name="hit", pairs=False))
+@computed_by(Kernel(_hit_at_k, require_k, name="hit", pairs=False, depth=first_k))
 def hit_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute whether a positive is among the first k: the Recall@k of image retrieval.
 
@@ -167,7 +168,7 @@ def hit_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Ar
     return evaluate(hit_at_k, scores, target, shared, k=k)
 
 
-@computed_by(Kernel(_r_precision, pairs=False))
+@computed_by(Kernel(_r_precision, pairs=False, depth=first_r))
 def r_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the share of positives among the first R, the number of positives.
 
@@ -187,7 +188,7 @@ def r_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -
     return evaluate(r_precision, scores, target, shared)
 
 
-@computed_by(Kernel(_map_at_r, name="map@r", pairs=False))
+@computed_by(Kernel(_map_at_r, name="map@r", pairs=False, depth=first_r))
 def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute the mean average precision at R, the number of positives.
 
@@ -212,7 +213,7 @@ def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> A
     return evaluate(map_at_r, scores, target, shared)
 
 
-@computed_by(Kernel(_mean_reciprocal_rank, name="mrr", pairs=False))
+@computed_by(Kernel(_mean_reciprocal_rank, name="mrr", pairs=False, depth=first_positives))
 def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute 1 over the rank of the first positive.
 
@@ -234,7 +235,7 @@ def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[A
     return evaluate(mean_reciprocal_rank, scores, target, shared)
 
 
-@computed_by(Kernel(_pap_at_k, require_k, name="pap", pooled="macro"))
+@computed_by(Kernel(_pap_at_k, require_k, name="pap", pooled="macro", depth=top_of_both))
 def pap_at_k(scores: Array, target: Array, *, k: int, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute pAp@k, the AUC between the top min(n⁺, k) positives and the top k negatives.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +17,10 @@ from rankwise.data import DataError
 from rankwise.naming import canonical_metric, metric
 
 Floats = NDArray[np.float64]
-_Found = TypeVar("_Found", metrics.Interval, metrics.Comparison)
 NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
 NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
 _WORK = 1e7  # resampled items: one or two seconds a comparison
+_SHORT = 10_000  # rows up to which formulas pay: longer lists are sorted once for all metrics
 
 
 def resolve_metric(name: str, *, grouped: bool) -> str:
@@ -87,22 +86,29 @@ class Truth:
             return float(found.value(scores, self.target, groups=self.groups, weight=self.weight))
 
     def interval(self, name: str, scores: Floats, *, seed: int = 0) -> metrics.Interval:
-        """Return a metric with its 95 % interval.
+        """Return a metric with its 95 % interval."""
+        return self.intervals([name], scores, seed=seed)[name]
 
-        Of one list: DeLong's for the AUC, on the logit scale for average precision (except next to
-        0 and 1, where the formula's error is more than the scale can tell: of 0.999 with 35
-        positives it made 0.01 to 1). Everything else by the bootstrap, over lists where there are
-        several; so are weighted rows, which the formulas do not know.
+    def intervals(
+        self, names: Sequence[str], scores: Floats, *, seed: int = 0
+    ) -> dict[str, metrics.Interval]:
+        """Return metrics with their 95 % intervals.
+
+        Of one short list: DeLong's for the AUC, on the logit scale for average precision (except
+        next to 0 and 1, where the formula's error is more than the scale can tell: of 0.999 with 35
+        positives it made 0.01 to 1). Everything else as `metrics.confidence_intervals` does it: by
+        the bootstrap, over lists where there are several, or by the influence function; so are
+        weighted rows, which the formulas do not know.
         """
-        found = metric(name)
-        if self._has_formula(found):
-            if found.metric is metrics.auroc:
-                return metrics.delong_interval(scores, self.target)
-            by_formula = metrics.logit_interval(scores, self.target)
-            spread = by_formula.value * (1 - by_formula.value)
-            if np.count_nonzero(self.target) * spread >= 1:  # 1 over its variance on that scale
-                return by_formula
-        return self._resampled(metrics.bootstrap_interval, found, scores, seed=seed)
+        found = {name: metric(name) for name in names}
+        by_formula = {name: self._by_formula(each, scores) for name, each in found.items()}
+        others = [each for name, each in found.items() if by_formula[name] is None]
+        with _quietly():
+            made = metrics.confidence_intervals(
+                others, scores, self.target, groups=self.groups, weight=self.weight, seed=seed
+            )
+        rest = iter(made)
+        return {name: each or next(rest) for name, each in by_formula.items()}
 
     def difference(
         self, name: str, scores: Floats, others: Floats, *, seed: int = 0
@@ -111,15 +117,11 @@ class Truth:
         found = metric(name)
         if found.metric is metrics.auroc and self._has_formula(found):
             return metrics.delong_test(scores, others, self.target)
-        return self._resampled(metrics.compare, found, scores, others, seed=seed)
-
-    def _resampled(
-        self, resample: Callable[..., _Found], found: metrics.Metric, *scores: Floats, seed: int
-    ) -> _Found:
         with _quietly():
-            return resample(
+            return metrics.compare(
                 found.metric,
-                *scores,
+                scores,
+                others,
                 self.target,
                 groups=self.groups,
                 weight=self.weight,
@@ -127,6 +129,16 @@ class Truth:
                 seed=seed,
                 **found.options,
             )
+
+    def _by_formula(self, found: metrics.Metric, scores: Floats) -> metrics.Interval | None:
+        if not self._has_formula(found) or len(self.target) > _SHORT:
+            return None
+        if found.metric is metrics.auroc:
+            return metrics.delong_interval(scores, self.target)
+        by_formula = metrics.logit_interval(scores, self.target)
+        spread = by_formula.value * (1 - by_formula.value)
+        # 1 over the variance on the logit scale.
+        return by_formula if np.count_nonzero(self.target) * spread >= 1 else None
 
     def _has_formula(self, found: metrics.Metric) -> bool:
         """Return whether the variance has a formula, which needs two rows of both classes."""

@@ -256,7 +256,7 @@ def evaluate_run(
 def _measure(
     path: Path, names: Sequence[str], scores: Floats, truth: Truth, *, graded: bool, seed: int
 ) -> EvaluationResult:
-    metrics = {name: truth.interval(name, scores, seed=seed) for name in names}
+    metrics = truth.intervals(names, scores, seed=seed)
     target, groups = truth.target, truth.groups
     lists, left_out, whole = None, 0, 0
     if groups is not None:
