@@ -20,7 +20,7 @@ import torch.distributed as dist
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.distributed.cases import CASES, ROWS, train, whole_lists
+from tests.distributed.cases import CASES, ROWS, SHARDED, train, whole_lists
 from tests.distributed.disagreements import TARGET, complaints, scores
 from tests.distributed.shared import pair_calls, step_calls
 
@@ -102,6 +102,16 @@ def count_calls(name: str, counted: list[str]) -> None:
     setattr(dist, name, call)
 
 
+def sharded(rank: int, folder: Path) -> dict[str, dict[str, object]]:
+    """Trainings with memories that are split over the ranks, which are saved in folders."""
+    shared_pairs._WORTH_A_MESSAGE = 0
+    found = {}
+    for name in SHARDED:
+        where = folder / f"{name} {dist.get_world_size()}"
+        found[name] = train(CASES[name], dist.get_world_size(), rank, shard=True, save=where)
+    return found
+
+
 FUNCTIONS = {
     "pairs": pairs,
     "nothing": nothing,
@@ -122,8 +132,9 @@ def work(folder: Path, names: list[str], rank: int, world: int, init_method: str
         timeout=timedelta(seconds=30),
     )
     results = {name: FUNCTIONS[name](rank) for name in names if name in FUNCTIONS}
+    results["sharded"] = sharded(rank, folder) if "sharded" in names else {}
     shared_pairs._WORTH_A_MESSAGE = 0  # the lists of the cases are short
-    results |= {name: train(CASES[name], world, rank) for name in names if name not in FUNCTIONS}
+    results |= {name: train(CASES[name], world, rank) for name in names if name in CASES}
     torch.save(results, folder / f"{world}.{rank}.pt")
     dist.destroy_process_group()
 

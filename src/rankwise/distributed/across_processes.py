@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 
 import torch
@@ -17,8 +17,9 @@ from rankwise.distributed.arguments import (
     read_columns,
     restore_list_ids,
 )
-from rankwise.distributed.exchange import ProcessGroupExchange, without_sent
+from rankwise.distributed.exchange import ProcessGroupExchange, most_rows, without_sent
 from rankwise.distributed.gather import Message, all_gather, with_gradient
+from rankwise.distributed.sharded_memory import loaded_rows, memory_ids, sharded_memories
 from rankwise.distributed.shared_pairs import shared_pairs
 from rankwise.eager import eager_only
 from rankwise.metrics.gather import is_distributed
@@ -96,12 +97,18 @@ class AcrossProcesses(nn.Module):
         if own_lists:
             # Whole lists are not sent: other processes only need to know whether they are valid.
             message = replace(message, columns=first_items(message.columns))
-        if own_lists and scores.numel():
+            if message.facts["sharded"] and scores.numel():
+                message.columns["memory_ids"] = memory_ids(self.objective, arguments)
+        if own_lists and scores.numel() and not message.facts["sharded"]:
             return self._share(scores, arguments, ProcessGroupExchange(message, check_headers))
         messages = all_gather(message, scores.device)
         check_headers(messages)
         if any(p.facts["kind"] == "lists" and p.columns["scores"].numel() for p in messages):
-            return self._share(scores, arguments, ProcessGroupExchange(received=messages))
+            if not message.facts["sharded"]:
+                return self._share(scores, arguments, ProcessGroupExchange(received=messages))
+            with loaded_rows(self.objective, all_memory_ids(messages)):
+                exchange = ProcessGroupExchange(rows=most_rows(messages))
+                return self._share(scores, arguments, exchange)
         columns = join(messages)
         if not columns:  # nothing to rank anywhere: 0, with a graph
             return scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
@@ -111,7 +118,12 @@ class AcrossProcesses(nn.Module):
         everything = with_gradient(scores, columns.pop("scores"), parts)
         # Where only some processes have a backward pass, they cannot wait for each other in it.
         together = len({p.facts["backward"] for p in messages}) == 1
-        with shared_pairs() if together else nullcontext():
+        with ExitStack() as stack:
+            if message.facts["sharded"]:
+                ids = memory_ids(self.objective, {"scores": everything, **columns})
+                stack.enter_context(loaded_rows(self.objective, ids))
+            if together:
+                stack.enter_context(shared_pairs())
             loss = self.objective(everything, **columns)
         return loss
 
@@ -143,14 +155,18 @@ class AcrossProcesses(nn.Module):
             problem = str(error)
         facts = {**self._facts("batches", problem), "rows": len(anchors)}
         message = Message(facts, {"scores": anchors.new_empty(0)})
-        if problem is not None:
-            check_headers(all_gather(message, anchors.device))
-        return self._exchanging(
-            ProcessGroupExchange(message, check_headers),
-            lambda objective: objective.of_batches(
-                anchors, others, item_ids=item_ids, previous=previous
-            ),
-        )
+
+        def call(objective: XRisk) -> Tensor:
+            return objective.of_batches(anchors, others, item_ids=item_ids, previous=previous)
+
+        if problem is None and not facts["sharded"]:
+            return self._exchanging(ProcessGroupExchange(message, check_headers), call)
+        if item_ids is not None:
+            message.columns["memory_ids"] = item_ids
+        messages = all_gather(message, anchors.device)
+        check_headers(messages)
+        with loaded_rows(self.objective, all_memory_ids(messages)):
+            return self._exchanging(ProcessGroupExchange(rows=most_rows(messages)), call)
 
     def _share(
         self, scores: Tensor, arguments: dict[str, Tensor], exchange: ProcessGroupExchange
@@ -197,6 +213,7 @@ class AcrossProcesses(nn.Module):
             "objective": type(self.objective).__name__,
             "training": self.objective.training,
             "gradient": torch.is_grad_enabled(),
+            "sharded": bool(sharded_memories(self.objective)),
         }
 
 
@@ -205,3 +222,8 @@ def check_headers(messages: list[Message]) -> None:
     headers = [without_sent(message) for message in messages]
     check_agreement(headers)
     join([replace(header, columns=first_items(header.columns)) for header in headers])
+
+
+def all_memory_ids(messages: list[Message]) -> Tensor:
+    """Return the ids of the memory that the calls of all processes use."""
+    return torch.cat([p.columns["memory_ids"] for p in messages if "memory_ids" in p.columns])

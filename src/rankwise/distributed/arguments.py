@@ -25,6 +25,7 @@ _MUST_AGREE = {
     "objective": "the objective",
     "training": "the mode, train() being True and eval() False,",
     "gradient": "torch.is_grad_enabled()",
+    "sharded": "shard_memories(), True where it was called,",
 }
 
 

@@ -30,6 +30,7 @@ class ProcessGroupExchange:
         check: Called with the headers of all processes before anything else of them is used.
         received: The first messages of all processes, if they are known: this process then had
             nothing to add to its header.
+        rows: What the headers say, if they were sent before.
     """
 
     def __init__(
@@ -37,9 +38,10 @@ class ProcessGroupExchange:
         header: Message | None = None,
         check: Check | None = None,
         received: list[Message] | None = None,
+        rows: int = 0,
     ) -> None:
         self._header, self._check, self._received = header, check, received
-        self._rows = 0 if received is None else _most_rows(received)
+        self._rows = rows if received is None else most_rows(received)
 
     def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
         """Return ids and values of all processes, by rank, and where this process's own are."""
@@ -100,7 +102,7 @@ class ProcessGroupExchange:
             self._header = None
             if self._check is not None:
                 self._check(messages)
-            self._rows = _most_rows(messages)
+            self._rows = most_rows(messages)
         else:
             sent = {_SENT + name: column for name, column in columns.items()}
             messages = all_gather(Message({}, sent), device, _HEAD + 8 * numbers)
@@ -119,5 +121,6 @@ def without_sent(message: Message) -> Message:
     return replace(message, columns=columns)
 
 
-def _most_rows(messages: list[Message]) -> int:
+def most_rows(messages: list[Message]) -> int:
+    """Return the largest number of updates that a process says it will send."""
     return max(int(message.facts.get("rows") or 0) for message in messages)
