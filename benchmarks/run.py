@@ -22,6 +22,7 @@ from benchmarks import (
     objectives,
     pairs,
     papk,
+    processes,
     ranking_cost,
     recommendation,
     retrieval,
@@ -45,6 +46,7 @@ GROUPS = {
         ranking_cost,
         recommendation,
         detection,
+        processes,
         imports,
     )
     for measurement in module.ALL
