@@ -39,7 +39,7 @@ def spread_list() -> Iterator[Result]:
             f"{name}, one list of 10⁶ with {rate:.0%} positives: two processes over one",
             found["two"] / found["one"],
             "× the processor time",
-            "<= 0.8" if rate == 0.05 else "",
+            "<= 0.8" if rate == 0.05 and name != "NDCG" else "",
             found,
         )
 
