@@ -23,6 +23,7 @@ from benchmarks import (
     objectives,
     pairs,
     papk,
+    processes,
     ranking_cost,
     recommendation,
     retrieval,
@@ -47,6 +48,7 @@ GROUPS = {
         ranking_cost,
         recommendation,
         detection,
+        processes,
         imports,
     )
     for measurement in module.ALL

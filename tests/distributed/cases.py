@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -26,7 +27,12 @@ from rankwise.baselines import (
     SoDeepAP,
     Triplet,
 )
-from rankwise.distributed import AcrossProcesses, gather_with_gradient
+from rankwise.distributed import (
+    AcrossProcesses,
+    gather_with_gradient,
+    save_sharded,
+    shard_memories,
+)
 from rankwise.objectives import (
     NDCG,
     SOAP,
@@ -275,12 +281,32 @@ CASES = {
 }
 
 
-def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
+# Cases whose objective has a memory for more than one list or item.
+SHARDED = [
+    name
+    for name in CASES
+    if any(word in name for word in ("soprc ", "stable ap of", "soap", "one vs", "partial auc"))
+    or any(word in name for word in ("ndcg", "contrastive", "individual", "x-risk"))
+]
+SHARDED.remove("minmax auc, one vs rest")
+
+
+def train(
+    case: Case,
+    world: int,
+    rank: int | None = None,
+    *,
+    shard: bool = False,
+    save: Path | None = None,
+) -> dict[str, object]:
     """Three steps; ``rank`` None is one process with the batches of all."""
     torch.manual_seed(0)
     plain = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, case.outputs)).double()
     start = [p.detach().clone() for p in plain.parameters()]
     objective = case.objective()
+    if shard:
+        inner = objective.objective if isinstance(objective, OfBatches) else None
+        shard_memories(objective if inner is None else inner.objective)
     model, loss = plain, objective
     if rank is not None:
         model = DistributedDataParallel(plain)
@@ -321,6 +347,9 @@ def train(case: Case, world: int, rank: int | None = None) -> dict[str, object]:
     with torch.no_grad():
         values.append(evaluate(batch))
     parameters = [p.detach() for p in plain.parameters()]
+    if save is not None:
+        save_sharded(objective, save)
+        save_sharded(objective, save)  # in the place of the first
     moved = max(float((a - b).abs().max()) for a, b in zip(start, parameters, strict=True))
     return {
         "values": torch.stack(values),

@@ -11,14 +11,18 @@ import torch.distributed as dist
 from tests.compiling import check_compiled_loss, check_compiled_step, quiet_compiler
 from tests.distributed.cases import CASES, ROWS, train, whole_lists
 from tests.distributed.disagreements import BAD, TARGET, scores
+from tests.distributed.shared import pair_calls, step_calls
 
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
-from rankwise.distributed.gather import ProcessGroupExchange
+from rankwise.distributed.exchange import ProcessGroupExchange
+from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives import SOPRC, AveragePrecision
 
 WORKER = str(Path(__file__).with_name("worker.py"))
 FUNCTIONS = (
     "complaints",
+    "pairs",
+    "collectives",
     "nothing",
     "dtypes",
     "reductions",
@@ -112,6 +116,31 @@ def test_sums_and_single_values_are_those_of_one_process(together, reduction, ki
         torch.testing.assert_close(gradient, own, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", pair_calls())
+def test_shared_pairs_have_the_sums_and_gradients_of_one_process(together, name):
+    function, inputs = pair_calls()[name]
+    for tensor in inputs.values():
+        tensor.requires_grad_()
+    values = function(**inputs)
+    ((values * torch.arange(1, 1 + values.shape[-1])) ** 2).sum().backward()
+    expected = [values.detach(), *(tensor.grad for tensor in inputs.values())]
+    for results in together:
+        for found, first, wanted in zip(
+            results["pairs"][name], together[0]["pairs"][name], expected, strict=True
+        ):
+            torch.testing.assert_close(found, wanted, rtol=1e-6, atol=1e-6 * wanted.abs().max())
+            assert torch.equal(found, first)
+
+
+@pytest.mark.parametrize("name", step_calls())
+def test_a_step_has_few_collectives(together, name):
+    """Three forward: arguments, what memories learn before the risks, and after. One backward."""
+    for results in together:
+        forward, backward = results["collectives"][name]
+        assert forward <= 3
+        assert backward <= 1
+
+
 def test_under_torchrun(tmp_path):
     name = "soprc of unequal lists"
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
@@ -154,9 +183,13 @@ def test_rows_totals_and_sums_of_one_process(alone):
     assert values.tolist() == [[1, 2], [3, 4]]
     assert (own.start, own.stop) == (0, 2)
     assert alone.total(torch.tensor(3.0)).item() == 3
+    memory = DeferredAverage(5, ema_rate=0.5)
+    own = MemoryUpdate(memory, torch.tensor([3]), torch.tensor([[7.0]]))
     total = torch.tensor(6.0, requires_grad=True)
-    assert alone.sum(total).item() == 6
-    (gradient,) = torch.autograd.grad(alone.sum(total) / 4, total)
+    (update,), joined, count = alone.join([own], total, 4)
+    assert (update.ids.tolist(), update.estimates.tolist()) == ([3], [[7.0]])
+    assert (joined.item(), count) == (6, 4)
+    (gradient,) = torch.autograd.grad(joined / count, total)
     assert gradient.item() == 0.25
 
 

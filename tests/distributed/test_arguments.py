@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from rankwise.distributed.across_processes import (
+from rankwise.distributed.arguments import (
     check_agreement,
     check_lists,
     first_items,

@@ -20,10 +20,11 @@ import torch.distributed as dist
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.distributed.cases import CASES, ROWS, train, whole_lists
+from tests.distributed.cases import CASES, ROWS, SHARDED, train, whole_lists
 from tests.distributed.disagreements import TARGET, complaints, scores
+from tests.distributed.shared import pair_calls, step_calls
 
-from rankwise.distributed import AcrossProcesses
+from rankwise.distributed import AcrossProcesses, shared_pairs
 from rankwise.objectives import SOPRC, AveragePrecision
 
 
@@ -62,11 +63,62 @@ def reductions(rank: int) -> dict[str, list[torch.Tensor]]:
     return found
 
 
+def pairs(rank: int) -> dict[str, list[torch.Tensor]]:
+    """Sums over pairs that the ranks compute together, and their gradients."""
+    found = {}
+    for name, (function, inputs) in pair_calls().items():
+        for tensor in inputs.values():
+            tensor.requires_grad_()
+        with shared_pairs.shared_pairs():
+            values = function(**inputs)
+        ((values * torch.arange(1, 1 + values.shape[-1])) ** 2).sum().backward()
+        found[name] = [values.detach(), *(tensor.grad for tensor in inputs.values())]
+    return found
+
+
+def collectives(rank: int) -> dict[str, list[int]]:
+    """Collectives of a step, forward and backward, of lists spread over the ranks and not."""
+    counted = []
+    for name in ("all_gather", "all_reduce"):
+        count_calls(name, counted)
+    found = {}
+    for name, (objective, arguments) in step_calls().items():
+        loss = AcrossProcesses(objective)
+        counted.clear()
+        value = loss(**arguments(rank))
+        forward = len(counted)
+        value.backward()
+        found[name] = [forward, len(counted) - forward]
+    return found
+
+
+def count_calls(name: str, counted: list[str]) -> None:
+    real = getattr(dist, name)
+
+    def call(*args: object, **kwargs: object) -> object:
+        counted.append(name)
+        return real(*args, **kwargs)
+
+    setattr(dist, name, call)
+
+
+def sharded(rank: int, folder: Path) -> dict[str, dict[str, object]]:
+    """Trainings with memories that are split over the ranks, which are saved in folders."""
+    shared_pairs._WORTH_A_MESSAGE = 0
+    found = {}
+    for name in SHARDED:
+        where = folder / f"{name} {dist.get_world_size()}"
+        found[name] = train(CASES[name], dist.get_world_size(), rank, shard=True, save=where)
+    return found
+
+
 FUNCTIONS = {
+    "pairs": pairs,
     "nothing": nothing,
     "dtypes": dtypes,
     "complaints": complaints,
     "reductions": reductions,
+    "collectives": collectives,
 }
 
 
@@ -79,10 +131,10 @@ def work(folder: Path, names: list[str], rank: int, world: int, init_method: str
         world_size=world,
         timeout=timedelta(seconds=30),
     )
-    results = {
-        name: FUNCTIONS[name](rank) if name in FUNCTIONS else train(CASES[name], world, rank)
-        for name in names
-    }
+    results = {name: FUNCTIONS[name](rank) for name in names if name in FUNCTIONS}
+    results["sharded"] = sharded(rank, folder) if "sharded" in names else {}
+    shared_pairs._WORTH_A_MESSAGE = 0  # the lists of the cases are short
+    results |= {name: train(CASES[name], world, rank) for name in names if name in CASES}
     torch.save(results, folder / f"{world}.{rank}.pt")
     dist.destroy_process_group()
 

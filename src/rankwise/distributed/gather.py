@@ -11,9 +11,10 @@ from functools import reduce
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.nn.functional import pad
 
 from rankwise.eager import Context, Function, eager_only
-from rankwise.metrics.gather import gather_rows, is_distributed
+from rankwise.metrics.gather import gather_equal, is_distributed
 
 _PREFIX = 8  # bytes of the number that says how long the header is
 
@@ -26,7 +27,7 @@ class Message:
     disagree can still read each other's messages, and report it instead of waiting forever.
     """
 
-    facts: dict[str, str | bool | None]
+    facts: dict[str, str | bool | int | None]
     columns: dict[str, Tensor]
 
     def to_bytes(self, device: torch.device) -> Tensor:
@@ -64,9 +65,22 @@ class Message:
             yield Message(facts, columns)
 
 
-def all_gather(message: Message, device: torch.device) -> list[Message]:
-    """Return the messages of all processes, by rank; every process has to call."""
-    return list(Message.from_bytes(gather_rows(message.to_bytes(device))))
+def all_gather(message: Message, device: torch.device, expected: int = 2048) -> list[Message]:
+    """Return the messages of all processes, by rank; every process has to call.
+
+    It is one collective where no message has more than the ``expected`` bytes, which have to be
+    the same on all processes, else two.
+    """
+    data = message.to_bytes(device)
+    length = torch.frombuffer(bytearray(len(data).to_bytes(_PREFIX, "little")), dtype=torch.uint8)
+    first = torch.cat([length.to(device), data[:expected]])
+    rows = gather_equal(pad(first, (0, _PREFIX + expected - len(first))))
+    lengths = [int.from_bytes(_bytes(row[:_PREFIX]), "little") for row in rows]
+    rows = [row[_PREFIX:] for row in rows]
+    if max(lengths) > expected:
+        rows = gather_equal(pad(data, (0, max(lengths) - len(data))))
+    sent = torch.cat([row[:length] for row, length in zip(rows, lengths, strict=True)])
+    return list(Message.from_bytes(sent))
 
 
 def concatenate(name: str, parts: Mapping[int, Tensor]) -> Tensor:
@@ -169,34 +183,3 @@ class _Gathered(Function):
 
 def _bytes(data: Tensor) -> bytes:
     return data.cpu().numpy().tobytes()
-
-
-class ProcessGroupExchange:
-    """The :class:`~rankwise.objectives.base.Exchange` of the running process group.
-
-    Only memory updates are sent, a few numbers for each list, never the scores.
-    """
-
-    def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
-        """Return ids and values of all processes, by rank, and where this process's own are."""
-        lengths = gather_rows(torch.tensor([len(ids)], device=ids.device)).tolist()
-        rank, width = dist.get_rank(), values.shape[1]
-        start = sum(lengths[:rank])
-        # Processes may hold scores of different precision; float64 holds them all exactly.
-        everything = gather_rows(values.detach().double().flatten()).reshape(-1, width)
-        return gather_rows(ids), everything, slice(start, start + lengths[rank])
-
-    def total(self, value: Tensor) -> Tensor:
-        """Return the sum over all processes, without a gradient."""
-        result = value.detach().clone()
-        dist.all_reduce(result)
-        return result
-
-    def sum(self, value: Tensor) -> Tensor:
-        """Return the sum over all processes in double precision, with a gradient.
-
-        A process only has the gradient of its own lists; times the number of processes, so that
-        averaging over them (DistributedDataParallel) gives the gradient of the sum.
-        """
-        own = value.double() * dist.get_world_size()
-        return own - own.detach() + self.total(value.double())

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_each, require_ids, trusted
+from rankwise.memory._shard import Shard
 
 
 class MovingAverage(nn.Module):
@@ -43,6 +44,7 @@ class MovingAverage(nn.Module):
     """
 
     may_be_fixed: ClassVar[bool] = True  # whether ema_rate=0 is allowed
+    shard: Shard | None = None  # set where this process has only some of the rows
     value: Tensor
     seen: Tensor
 
@@ -62,7 +64,7 @@ class MovingAverage(nn.Module):
             raise ValueError(f"ema_rate must be in {interval}, got {ema_rate!r}")
         if correction is not None and not correction >= 0:
             raise ValueError(f"correction must not be negative, got {correction!r}")
-        self.ema_rate, self.log = ema_rate, log
+        self.num_items, self.ema_rate, self.log = num_items, ema_rate, log
         moves = 1 - ema_rate if ema_rate > 0 else 0.0
         self.correction = moves if correction is None else correction
         self.register_buffer("value", torch.zeros(num_items, width))
@@ -72,6 +74,10 @@ class MovingAverage(nn.Module):
     def learns(self) -> bool:
         """Whether an update now would change the state."""
         return self.training and torch.is_grad_enabled()
+
+    def places(self, ids: Tensor) -> Tensor:
+        """Return the rows of the buffers that hold ``ids``."""
+        return ids if self.shard is None else self.shard.places(ids)
 
     def update(self, ids: Tensor, estimates: Tensor) -> Tensor:
         """Update the averages of ``ids`` and return their new values.
@@ -86,7 +92,7 @@ class MovingAverage(nn.Module):
             The values of ``ids``, (n, width).
         """
         if not trusted.get():
-            require_ids("ids", ids, len(self.value))
+            require_ids("ids", ids, self.num_items)
         rows, which = torch.unique(ids, return_inverse=True)
         estimates = estimates.detach().to(self.value.dtype)
         if several := len(rows) < len(ids):
@@ -95,8 +101,9 @@ class MovingAverage(nn.Module):
             rows = ids
         current = self.preview(rows, estimates)
         if self.learns:
-            self.value.index_copy_(0, rows, current)
-            self.seen.index_fill_(0, rows, True)
+            places = self.places(rows)
+            self.value.index_copy_(0, places, current)
+            self.seen.index_fill_(0, places, True)
         return current[which] if several else current
 
     def preview(self, ids: Tensor, estimates: Tensor) -> Tensor:
@@ -104,7 +111,8 @@ class MovingAverage(nn.Module):
         width, rate = self.value.shape[1], self.ema_rate
         estimates = estimates.detach().to(self.value.dtype)
         estimate, previous = estimates[..., :width], estimates[..., width:]
-        known, seen = self.value[ids], self.seen[ids].unsqueeze(-1)
+        places = self.places(ids)
+        known, seen = self.value[places], self.seen[places].unsqueeze(-1)
         if not self.learns or rate == self.correction == 0:
             moved = known
         elif self.log:
@@ -135,8 +143,8 @@ class MovingAverage(nn.Module):
 
     def extra_repr(self) -> str:
         """Return sizes and rate."""
-        num_items, width = self.value.shape
-        return f"num_items={num_items}, width={width}, ema_rate={self.ema_rate}"
+        width = self.value.shape[1]
+        return f"num_items={self.num_items}, width={width}, ema_rate={self.ema_rate}"
 
 
 class DeferredAverage(MovingAverage):

@@ -19,13 +19,14 @@ def gather_rows(tensor: Tensor) -> Tensor:
     equal shapes.
     """
     length = torch.tensor([len(tensor)], device=tensor.device)
-    lengths = torch.cat(_all_gather(length)).tolist()
+    lengths = torch.cat(gather_equal(length)).tolist()
     padded = torch.nn.functional.pad(tensor, (0, max(lengths) - len(tensor)))
-    rows = _all_gather(padded)
+    rows = gather_equal(padded)
     return torch.cat([row[:size] for row, size in zip(rows, lengths, strict=True)])
 
 
-def _all_gather(tensor: Tensor) -> list[Tensor]:
+def gather_equal(tensor: Tensor) -> list[Tensor]:
+    """Return tensors of the same shape and dtype from all processes, by rank."""
     received = [torch.empty_like(tensor) for _ in range(dist.get_world_size())]
     dist.all_gather(received, tensor)
     return received

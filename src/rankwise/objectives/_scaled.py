@@ -24,7 +24,7 @@ _EMA_RATE = 0.1  # of the running spread
 _BLOCK_ITEMS = 1 << 22  # items of one pass
 
 AddUp = Callable[[Tensor], Tensor]
-"""Adds a number over all processes."""
+"""Adds numbers over all processes."""
 
 
 class ScaledObjective(Objective):
@@ -94,7 +94,8 @@ def measure(batches: list[Batch], add_up: AddUp) -> Moments:
                 count += (share.sum(-1) > 0).sum()
             found.append(mean)
         means.append(torch.cat(found))
-    return Moments(add_up(variance), add_up(count), means)
+    variance, lists = add_up(torch.stack([variance, count.to(variance)]))
+    return Moments(variance, lists, means)
 
 
 def _blocks(batch: Batch) -> Iterator[tuple[slice, Tensor, Tensor | None]]:

@@ -65,13 +65,16 @@ class Exchange(Protocol):
     def rows(self, ids: Tensor, values: Tensor) -> tuple[Tensor, Tensor, slice]:
         """Return ids and values of all processes, and where this process's own are."""
 
-    def total(self, value: Tensor) -> Tensor:
-        """Return the sum over all processes, without a gradient."""
+    def total(self, values: Tensor) -> Tensor:
+        """Return the sums over all processes, without a gradient."""
 
-    def sum(self, value: Tensor) -> Tensor:
-        """Return the sum over all processes in double precision.
+    def join(
+        self, updates: Sequence[MemoryUpdate], total: Tensor, count: int
+    ) -> tuple[list[MemoryUpdate], Tensor, int]:
+        """Return updates, total risk and number of lists of all processes.
 
-        Its gradient is the right one once the processes have averaged theirs.
+        The total is in double precision; its gradient is the right one once the processes have
+        averaged theirs.
         """
 
 
@@ -221,8 +224,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
                 )
                 batches, scale = self.rescale(batches)
                 risks, updates = self._risks(batches, scale)
-                self.update_memories(updates, batches[0].scores)
-                value = self._reduced(risks, batches)
+                value = self._reduced(risks, batches, updates)
         finally:
             trusted.reset(checked)
         if self.reduction == "none" and arguments.groups is None:
@@ -310,39 +312,48 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         remembered = self.update(list_ids, everything)[own]
         return iter(remembered.split([len(rows) for rows in summaries]))
 
-    def update_memories(self, updates: list[MemoryUpdate], like: Tensor) -> None:
+    def update_memories(self, updates: list[MemoryUpdate]) -> None:
         """Update every deferred memory once, with the updates of all lists and processes."""
+        for memory, ids, estimates in updates:
+            memory.update(ids, estimates)
+
+    def of_all_processes(
+        self, updates: list[MemoryUpdate], total: Tensor, count: int
+    ) -> tuple[list[MemoryUpdate], Tensor, int]:
+        """Return one update for every deferred memory, the total risk and the number of lists."""
+        joined = []
         for memory in self.modules():
             if not isinstance(memory, DeferredAverage):
                 continue
             own = [update for update in updates if update.memory is memory]
             if not own:
-                no_ids = torch.zeros(0, dtype=torch.long, device=like.device)
-                own = [MemoryUpdate(memory, no_ids, like.new_zeros(0, memory.update_width))]
+                no_ids = torch.zeros(0, dtype=torch.long, device=total.device)
+                nothing = total.detach().new_zeros(0, memory.update_width)
+                own = [MemoryUpdate(memory, no_ids, nothing)]
             ids = torch.cat([update.ids for update in own])
             estimates = torch.cat([update.estimates for update in own])
-            if self.exchange is not None:
-                ids, estimates, _ = self.exchange.rows(ids, estimates)
-            memory.update(ids, estimates)
+            joined.append(MemoryUpdate(memory, ids, estimates))
+        if self.exchange is not None:
+            return self.exchange.join(joined, total, count)
+        return joined, total, count
 
-    def _reduced(self, risks: list[Risks], batches: list[Batch]) -> Tensor:
-        """The value of a call, from the risks of the lists of every batch."""
+    def _reduced(
+        self, risks: list[Risks], batches: list[Batch], updates: list[MemoryUpdate]
+    ) -> Tensor:
+        """The value of a call, from the risks of the lists of every batch; the memory learns."""
         scores = batches[0].scores
         dtype = torch.promote_types(scores.dtype, torch.float32)
         count = sum(len(part.values) for part in risks)
         counted = [part.values.sum() for part in risks if len(part.values)]
         total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)
+        updates, total, count = self.of_all_processes(updates, total, count)
+        self.update_memories(updates)
         nothing_to_rank = count == 0
-        if self.exchange is not None:
-            count = int(self.exchange.total(torch.tensor(count, device=total.device)))
-            nothing_to_rank = nothing_to_rank and count == 0
         if nothing_to_rank and not (self.warned_of_one_class or self.pointwise):
             self.warned_of_one_class = True
             warn_of_one_class(type(self).__name__, batches, graded=self.graded)
         if self.reduction == "none":
             return self._zero(batches) + _in_order(risks, batches, dtype)
-        if self.exchange is not None:
-            total = self.exchange.sum(total)
         if self.reduction == "mean" and count > 1:
             total = total / count
         # A memory is of single precision, and so may be a risk that it is part of.

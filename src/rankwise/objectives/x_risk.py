@@ -129,18 +129,11 @@ class XRisk(Objective):
                 earlier = self._of_two(*previous)
         estimate, updates = tracked(self.average, item_ids, estimate, previous=earlier)
         values = self._outer(estimate)
-        self.update_memories(updates, values.detach())
-        return self._reduced_rows(values)
-
-    def _reduced_rows(self, values: Tensor) -> Tensor:
-        """The value of anchors, each a row of a batch, under the reduction."""
+        updates, total, count = self.of_all_processes(updates, values.sum(), len(values))
+        self.update_memories(updates)
         if self.reduction == "none":
             return values
-        total, count = values.sum(), len(values)
-        if self.exchange is not None:
-            count = int(self.exchange.total(torch.tensor(count, device=values.device)))
-            total = self.exchange.sum(total).to(values.dtype)
-        return total if self.reduction == "sum" else total / max(1, count)
+        return (total if self.reduction == "sum" else total / max(1, count)).to(values.dtype)
 
     def check_batches(self, anchors: Tensor, item_ids: Tensor | None) -> None:
         """Raise where the arguments of :meth:`of_batches` do not fit this objective."""

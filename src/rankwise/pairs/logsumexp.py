@@ -106,7 +106,7 @@ def pair_logsumexp(
             result = DenseReduce.apply(function, partial(_log_sum_exp, temperature), u, l, w)
         return result
 
-    return over_lists(of_rows, given)
+    return over_lists(of_rows, given, "logsumexp")
 
 
 def _few(surrogate: PairFunction, upper: Tensor, lower: Tensor) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -45,11 +47,31 @@ class Rows:
         return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
 
 
-def over_lists(of_rows: Callable[[Rows], Tensor], given: PairInput) -> Tensor:
+OfRows = Callable[[Rows], Tensor]
+"""One value for every upper of a rectangle of lists."""
+
+Combine = Literal["sum", "logsumexp"]
+"""How the values of an upper over parts of its lowers make up the one over all of them."""
+
+
+class ShareRows(Protocol):
+    """Computes a function of rows together with other processes, which all have the same rows."""
+
+    def __call__(self, of_rows: OfRows, combine: Combine, rows: Rows) -> Tensor:
+        """Return ``of_rows(rows)``."""
+
+
+share_rows: ContextVar[ShareRows | None] = ContextVar("share_rows", default=None)
+"""Set where the processes of a call work on the same pairs (:mod:`rankwise.distributed`)."""
+
+
+def over_lists(of_rows: OfRows, given: PairInput, combine: Combine = "sum") -> Tensor:
     """Bring the lists into rows, apply a function, and restore the order of the uppers.
 
     Results are in the dtype of the scores, at least float32.
     """
+    if (share := share_rows.get()) is not None:
+        of_rows = partial(share, of_rows, combine)
     checked = not trusted.get()
     if checked:
         _check(given)

@@ -79,8 +79,8 @@ class PrecisionObjective(ScaledObjective):
             return min(1.0, int(self.outer_step) / self.outer_steps)
         return {"ap": 1.0, "log": 0.0}[self.outer] if isinstance(self.outer, str) else self.outer
 
-    def update_memories(self, updates: list[MemoryUpdate], like: Tensor) -> None:
-        super().update_memories(updates, like)
+    def update_memories(self, updates: list[MemoryUpdate]) -> None:
+        super().update_memories(updates)
         if self.outer_steps is not None and self.training:
             self.outer_step += 1
 

@@ -98,9 +98,9 @@ class MinMaxAUC(Objective):
         """Return the value for every list."""
         return parameter if lists.list_ids is None else parameter[lists.list_ids]
 
-    def update_memories(self, updates: list[MemoryUpdate], like: Tensor) -> None:
+    def update_memories(self, updates: list[MemoryUpdate]) -> None:
         """Clamp α to its lower bound, where the risk was evaluated."""
-        super().update_memories(updates, like)
+        super().update_memories(updates)
         if self.lowest is not None and self.training and torch.is_grad_enabled():
             with torch.no_grad():
                 self.alpha.clamp_(min=self.lowest)

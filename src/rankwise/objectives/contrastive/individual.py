@@ -39,12 +39,13 @@ class Temperatures(DeferredAverage):
 
     def update(self, ids: Tensor, estimates: Tensor) -> Tensor:
         """Take one step for every id; several slopes of an id are averaged."""
+        places = self.places(ids)
         if not self.learns:
-            return self.value[ids]
+            return self.value[places]
         slope = super().update(ids, estimates)
-        moved = self.temperature[ids] - self.step * slope.squeeze(-1)
+        moved = self.temperature[places] - self.step * slope.squeeze(-1)
         # An id that comes twice has one slope, hence one temperature, written twice.
-        self.temperature[ids] = moved.clamp(*self.bounds)
+        self.temperature[places] = moved.clamp(*self.bounds)
         return slope
 
 
@@ -128,7 +129,8 @@ class IndividualTemperatures(GlobalContrastive):
         )
 
     def risk(self, lists: Lists) -> Risk:
-        temperature = self.temperatures.temperature[lists.ids].to(lists.positive_weight.dtype)
+        known = self.temperatures.temperature[self.temperatures.places(lists.ids)]
+        temperature = known.to(lists.positive_weight.dtype)
         exponent = negatives_above(lists, temperature.unsqueeze(-1))
         log_mean = log_mean_exp(exponent, lists.negative_weight)
         log_g, updates = self.averaged(lists, log_mean)

@@ -64,7 +64,8 @@ class Thresholds(DeferredAverage):
 
     def known(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Return λ of ``ids`` (…) before this call, and whether they were ever visited."""
-        return self.value[ids].squeeze(-1), self.seen[ids]
+        places = self.places(ids)
+        return self.value[places].squeeze(-1), self.seen[places]
 
     @torch.no_grad()
     def descend(self, ids: Tensor, start: Tensor, beyond: Tensor, present: Tensor) -> MemoryUpdate:
