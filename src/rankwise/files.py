@@ -10,25 +10,26 @@ import math
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write under a temporary name in the same folder, then rename: no reader sees half a file.
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file, renamed at the end: no reader sees half a file.
 
     File and folder are flushed to the disk, so that the same is true after a loss of power.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)  # mkstemp keeps its files to their owner
@@ -41,6 +42,12 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write a file that is there whole or not at all, see :func:`open_whole`."""
+    with open_whole(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     return path
 
 
