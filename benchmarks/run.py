@@ -18,6 +18,7 @@ import torch
 from benchmarks import (
     detection,
     imports,
+    larger,
     metrics,
     objectives,
     pairs,
@@ -45,6 +46,7 @@ GROUPS = {
         ranking_cost,
         recommendation,
         detection,
+        larger,
         imports,
     )
     for measurement in module.ALL
