@@ -18,6 +18,7 @@ import torch
 from benchmarks import (
     detection,
     imports,
+    larger,
     metrics,
     metrics_at_size,
     objectives,
@@ -48,7 +49,11 @@ GROUPS = {
         ranking_cost,
         recommendation,
         detection,
+<<<<<<< HEAD
         processes,
+=======
+        larger,
+>>>>>>> w-data
         imports,
     )
     for measurement in module.ALL

@@ -181,8 +181,8 @@ def test_library_imports_raise_the_same_sentence():
         "from rankwise.data import read_table": ("rankwise.data needs polars, scipy", "tabular"),
         "from rankwise.data.images import open_images": ("rankwise.data.images needs Pillow",
                                                          "vision"),
-        "from rankwise.data.letor import read_letor": ("rankwise.data.letor needs scipy",
-                                                       "ranking"),
+        "from rankwise.data.letor import read_letor": (
+            "rankwise.data.letor needs polars, scipy", "ranking"),
         "from rankwise.data.interactions import read_interactions": (
             "rankwise.data.interactions needs polars, scipy", "ranking"),
         "from rankwise.tasks.compare import run": (

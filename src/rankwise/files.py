@@ -12,29 +12,42 @@ import re
 import secrets
 import shutil
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _PART = re.compile(r"\.[0-9a-f]{16}\.part")  # the name of what is being written
+_then: ContextVar[Callable[[Path], None] | None] = ContextVar("after_write", default=None)
 
 
-def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write under a temporary name in the same folder, then rename: no reader sees half a file.
+@contextmanager
+def after_write(function: Callable[[Path], None]) -> Iterator[None]:
+    """Call a function with the path of every file that is written whole inside, in their order."""
+    token = _then.set(function)
+    try:
+        yield
+    finally:
+        _then.reset(token)
+
+
+@contextmanager
+def open_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file in the same folder, renamed at the end: no reader sees half a file.
 
     File and folder are flushed to the disk, so that the same is true after a loss of power.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
     part = part_of(path)
     try:
         # Not by tempfile, whose files are for their owner alone: the umask decides.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
@@ -44,6 +57,14 @@ def write_whole(path: Path, content: str | bytes) -> Path:
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = str(path)  # a full disk names no file
         raise
+    if (function := _then.get()) is not None:
+        function(path)
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write a file that is there whole or not at all, see :func:`open_whole`."""
+    with open_whole(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
     return path
 
 

@@ -42,6 +42,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     ] = None,
     out: Out = Path("runs/rank"),
     resume: Resume = False,
+    cache: Path | None = None,
 ) -> None:
     """Fit a ranker on lists, stop by validation, evaluate it on every file given.
 
@@ -50,14 +51,17 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         validation: Validation lists for early stopping. Default: a fifth of the queries.
         test: Test lists.
         metrics: Metrics to report, separated by commas.
+        cache: Folder for the parsed lists, so that the next command need not parse them again.
     """
     from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
     require_folder(out)
     training.require_free(out, "rank", resume=resume)  # before files are read, which takes a while
     settings = settings.replace(options={**settings.options, **_options(option or [])})
-    learned = letor.read_letor(data)
-    held, last = (None if file is None else letor.read_letor(file) for file in (validation, test))
+    learned = letor.read_letor(data, cache=cache)
+    held, last = (
+        None if file is None else letor.read_letor(file, cache=cache) for file in (validation, test)
+    )
     for name, part in {"train": learned, "validation": held, "test": last}.items():
         if part is not None:
             said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
@@ -80,6 +84,7 @@ def evaluate(  # noqa: PLR0917
     write_run: Path | None = None,
     write_qrels: Path | None = None,
     out: Path | None = None,
+    cache: Path | None = None,
 ) -> None:
     """Evaluate a finished run on other lists, or a TREC run file against its qrels.
 
@@ -90,6 +95,7 @@ def evaluate(  # noqa: PLR0917
         write_run: Run file to write the ranking to.
         write_qrels: qrels file to write the relevances to.
         out: csv file for the metrics per query.
+        cache: Folder for the parsed lists, as for train.
     """
     from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
@@ -111,7 +117,7 @@ def evaluate(  # noqa: PLR0917
         rule = "are ordered by document id, last first"
     else:
         settings, ranker = task.load_run(run)
-        lists = letor.read_letor(data)
+        lists = letor.read_letor(data, cache=cache)
         scores = task.scores_of(ranker, lists)
         threshold = settings.relevant if relevant is None else relevant
         queries = list(lists.queries)

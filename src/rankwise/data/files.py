@@ -14,7 +14,8 @@ import polars as pl
 
 from rankwise.data._text import WIDE, opened
 from rankwise.data.errors import DataError, parsing
-from rankwise.data.letor._letor import LAST, Sparse, groups_of, line_of, load_rows
+from rankwise.data.letor._blocks import Sparse, load_rows
+from rankwise.data.letor._lines import LAST, groups_of, line_of
 
 _ENDINGS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),

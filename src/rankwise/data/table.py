@@ -25,7 +25,7 @@ from rankwise.data.files import (
     require_columns,
     require_finite,
 )
-from rankwise.data.letor._letor import compact, widened
+from rankwise.data.letor._blocks import compact, widened
 from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
 
 Features: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array

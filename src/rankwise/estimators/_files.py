@@ -20,6 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from rankwise import estimators
+from rankwise.boosting.disk import DiskMatrix
 from rankwise.estimators._decisions import Calibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
@@ -173,7 +174,13 @@ def fingerprint(*parts: Part) -> str:
     found = hashlib.sha256()
     for part in parts:
         X = part.X
-        rows = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
+        rows: tuple[NDArray[np.generic], ...]
+        if isinstance(X, DiskMatrix):
+            rows = ()
+            for block in X.blocks():
+                found.update(block.data)
+        else:
+            rows = (X,) if isinstance(X, np.ndarray) else (X.data, X.indices, X.indptr)
         for array in (*rows, part.target, part.weight, part.groups):
             found.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
             found.update(str(None if array is None else array.shape).encode())

@@ -8,10 +8,12 @@ among the rows that shall be new to the model.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankwise.boosting.disk import DiskMatrix
 from rankwise.estimators.data import Floats, Matrix, Part
 from rankwise.estimators.limits import time_is_up
 
@@ -104,7 +106,7 @@ def row_keys(matrix: Matrix, seed: int) -> _Keys:
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, 2**63, columns, dtype=np.uint64)
     factors: _Keys = np.asarray(drawn * np.uint64(2) + np.uint64(1))
-    if not isinstance(matrix, np.ndarray):
+    if not isinstance(matrix, (np.ndarray, DiskMatrix)):
         terms = _bits(matrix.data) * factors[matrix.indices]
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
         return _mixed(sums[matrix.indptr[1:]] - sums[matrix.indptr[:-1]])
@@ -141,6 +143,7 @@ def clearly_better(
     if not metric(first, part) > metric(second, part):
         return False
     rng, wins = np.random.default_rng(seed), 0
+    part = replace(part, X=np.empty((len(part), 0)))  # a metric needs no features
     for done in range(1, _RESAMPLES + 1):
         if part.groups is None:
             classes = [np.flatnonzero(part.target == value) for value in np.unique(part.target)]

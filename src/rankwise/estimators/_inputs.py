@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,21 +42,26 @@ def learn_features(
     weight = read_weight(sample_weight, labels)
     given = getattr(ranker, "feature_names_in_", range(ranker.n_features_in_))
     names = [str(name) for name in given]
-    text = frozenset(map(str, () if ranker.text is None else ranker.text))
-    if isinstance(ranker.text, str) or not text.issubset(names):
-        raise ValueError(
-            f"text must be a list of columns of X, got {ranker.text!r}; the columns are "
-            f"{names[:20]}"
-        )
     ranker.preparation_ = learn_preparation(
         rows,
         names,
         weight,
         takes_missing=ranker.takes_missing,
         takes_categories=ranker.takes_categories,
-        text=text,
+        text=read_text(ranker, names),
     )
     return ranker.preparation_(rows), labels, weight
+
+
+def read_text(ranker: Ranker, names: Sequence[str]) -> frozenset[str]:
+    """Return the columns of free text, which must be among the columns."""
+    text = frozenset(map(str, () if ranker.text is None else ranker.text))
+    if isinstance(ranker.text, str) or not text.issubset(names):
+        raise ValueError(
+            f"text must be a list of columns of X, got {ranker.text!r}; the columns are "
+            f"{names[:20]}"
+        )
+    return text
 
 
 def read_features(ranker: Ranker, table: TableLike) -> Matrix:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ from rankwise.estimators._inputs import (
     read_validation,
     read_weight,
 )
+from rankwise.estimators._parquet import ParquetRows
 from rankwise.estimators.data import (
     Floats,
     Loaded,
@@ -88,6 +90,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     **To write a subclass**, set ``takes_missing`` (NaN in X), ``takes_categories`` (columns of
     words, given as whole numbers 0, 1, … in the order of ``preparation_.categories``, NaN for
     missing and unknown) and ``takes_sparse``; input of another kind is prepared for the model.
+    ``takes_disk`` allows :meth:`fit_parquet`: rows may be a
+    :class:`~rankwise.boosting.disk.DiskMatrix`.
     Declare its parameters as fields of a ``@dataclass(kw_only=True, eq=False, repr=False)``, or
     repeat all of them in ``__init__``. Then implement
 
@@ -115,6 +119,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     takes_missing: ClassVar[bool] = False
     takes_categories: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
+    takes_disk: ClassVar[bool] = False
 
     objective: str = "ap"
     _: KW_ONLY
@@ -214,7 +219,65 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             grouped = lists is not None
             found = read_validation(self, validation, labels, graded=graded, grouped=grouped)
             self.classes_, target, held_out = found
-        data = self._training(Part(rows, target[:count], weight, lists), held_out)
+        return self._learn(Part(rows, target[:count], weight, lists), held_out, checkpoint)
+
+    def fit_parquet(
+        self,
+        path: str | Path,
+        target: str,
+        *,
+        weight: str | None = None,
+        groups: str | None = None,
+        drop: Collection[str] = (),
+        folder: str | Path | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
+        """Learn from the rows of a parquet file that need not fit into memory.
+
+        The model is that of :meth:`fit` on the columns of the file, up to rounding: features are
+        kept as 32-bit numbers. In memory are the target, the weights, the lists and some numbers
+        per row; the features are in a temporary folder, which takes 4 bytes a value (a linear model
+        twice that) and is deleted at the end.
+
+        Args:
+            path: The parquet file, or a folder of files ``*.parquet``, in the order of their names.
+            target: Column of the target.
+            weight: Column of the weights of the rows.
+            groups: Column of the list of a row, as ``groups`` of :meth:`fit`.
+            drop: Columns that are not features.
+            folder: Where the temporary folder is made. None: where the system has such folders.
+            checkpoint: See :meth:`fit`.
+
+        Returns:
+            The fitted ranker itself.
+
+        Raises:
+            ValueError: The file cannot be read, or does not have one of the columns.
+
+        Example:
+            >>> import tempfile
+            >>> import numpy as np
+            >>> import polars as pl
+            >>> from rankwise.estimators import LinearRanker
+            >>> x = np.random.default_rng(0).normal(size=(200, 2)).astype(np.float32)
+            >>> frame = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": x[:, 0] > 1})
+            >>> path = tempfile.mkdtemp() + "/rows.parquet"
+            >>> frame.write_parquet(path)
+            >>> model = LinearRanker("ap", random_state=0).fit_parquet(path, "y")
+            >>> model.score(frame.select("a", "b"), frame["y"])
+            1.0
+        """
+        self._check_options()
+        if not self.takes_disk:
+            raise ValueError(f"{type(self).__name__} needs all rows in memory: use fit(X, y)")
+        rows = ParquetRows(Path(path), target, weight, groups, drop)
+        with TemporaryDirectory(prefix="rankwise-", dir=folder) as temporary:
+            self.classes_, part = rows.read(self, Path(temporary))
+            return self._learn(part, None, checkpoint)
+
+    def _learn(self, part: Part, held_out: Part | None, checkpoint: str | Path | None) -> Self:
+        """Fit the scores, the calibration and the threshold."""
+        data = self._training(part, held_out)
         if checkpoint is not None:
             parts = (data.train, data.held_out) if data.splits else (data.train,)
             asked = {

@@ -84,6 +84,7 @@ class BoostedRanker(Ranker):
 
     takes_missing = True
     takes_categories = True
+    takes_disk = True
 
     n_estimators: int = 500
     learning_rate: float = 0.1
@@ -240,7 +241,8 @@ class BoostedRanker(Ranker):
         scores, of_row = np.full(len(data.held_out), self._start), self._fold_of_rows(data)
         for name, (fold, weight) in self._used.items():
             rows = np.flatnonzero(of_row == fold)
-            scores[rows] += weight * self._predictor(name)(data.held_out.X[rows])
+            held_out = data.held_out.rows(rows) if self.folds > 1 else data.held_out
+            scores[rows] += weight * self._predictor(name)(held_out.X)
         return scores
 
     @property

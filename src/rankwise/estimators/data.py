@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from rankwise.boosting.disk import DiskMatrix
+
 if TYPE_CHECKING:
     from rankwise.estimators._files import Checkpoint
 
 Floats: TypeAlias = NDArray[np.floating]
 Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.floating] | csr_array  # (rows, columns), as the model takes it
+# (rows, columns), as the model takes it; a DiskMatrix where they come from a file
+Matrix: TypeAlias = NDArray[np.floating] | csr_array
 TableLike: TypeAlias = ArrayLike | csr_array  # what a caller may pass as X; frames are array-like
 State: TypeAlias = dict[str, NDArray[np.generic] | str]  # a fitted model as arrays and text
 Loaded: TypeAlias = Mapping[str, Any]  # what a file holds, by name
@@ -42,7 +45,7 @@ class Part:
         """Return some of the rows, by number or by a boolean mask; lists are renumbered from 0."""
         groups = None if self.groups is None else self.groups[chosen]
         return Part(
-            self.X[chosen],
+            self.X.select(chosen) if isinstance(self.X, DiskMatrix) else self.X[chosen],
             self.target[chosen],
             None if self.weight is None else self.weight[chosen],
             None if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64),

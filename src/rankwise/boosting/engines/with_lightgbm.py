@@ -9,6 +9,7 @@ import lightgbm as lgb
 import numpy as np
 from scipy.sparse import csr_matrix, issparse
 
+from rankwise.boosting.disk import BLOCK, DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
 from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
 
@@ -96,7 +97,7 @@ class LightGBM(Engine):
             found = booster.predict(_matrix(rows), raw_score=True, num_threads=n_jobs)
             return np.asarray(found, dtype=np.float64)
 
-        return scores
+        return by_blocks(scores)
 
     @classmethod
     def gains(cls, text: str, columns: int) -> Floats:
@@ -113,5 +114,24 @@ def _booster(text: str) -> lgb.Booster:
         raise ValueError(f"the trees are not LightGBM's: {error}") from error
 
 
+class _Sequence(lgb.Sequence):
+    """Rows on disk, of which LightGBM keeps one byte a value."""
+
+    def __init__(self, rows: DiskMatrix) -> None:
+        self.rows = rows
+        self.batch_size = max(1, BLOCK // (8 * rows.shape[1]))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, chosen: int | slice | list[int]) -> Floats:
+        if isinstance(chosen, slice):
+            return self.rows[chosen].astype(np.float64)
+        found = self.rows[np.atleast_1d(chosen)].astype(np.float64)
+        return found if isinstance(chosen, list) else found[0]
+
+
 def _matrix(rows: Matrix) -> Matrix:
+    if isinstance(rows, DiskMatrix):
+        return _Sequence(rows)
     return csr_matrix(rows) if issparse(rows) else rows  # LightGBM does not know sparse arrays

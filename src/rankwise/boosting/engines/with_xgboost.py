@@ -8,8 +8,11 @@ from dataclasses import replace
 import numpy as np
 import xgboost as xgb
 
+from rankwise.boosting.disk import DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
 from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
+
+_PAGE = 1 << 27  # bytes of the rows of a page: XGBoost reads all pages for every split
 
 
 class XGBoost(Engine):
@@ -42,7 +45,8 @@ class XGBoost(Engine):
         self.data.set_info(label=train.positive)
         self.held_out = None
         if held_out is not None:
-            self.held_out = _matrix(held_out.X, start, trees.categories, trees.n_jobs)
+            like = self.data if isinstance(held_out.X, DiskMatrix) else None
+            self.held_out = _matrix(held_out.X, start, trees.categories, trees.n_jobs, like)
         self.cut(0)
 
     @property
@@ -82,7 +86,7 @@ class XGBoost(Engine):
             data = _matrix(rows, 0.0, categories, n_jobs)
             return booster.predict(data, output_margin=True).astype(np.float64)
 
-        return scores
+        return by_blocks(scores)
 
     @classmethod
     def gains(cls, text: str, columns: int) -> Floats:
@@ -103,12 +107,45 @@ def _booster(text: str) -> xgb.Booster:
     return booster
 
 
-def _matrix(rows: Matrix, start: float, categories: tuple[int, ...], n_jobs: int) -> xgb.DMatrix:
+def _matrix(
+    rows: Matrix,
+    start: float,
+    categories: tuple[int, ...],
+    n_jobs: int,
+    like: xgb.DMatrix | None = None,
+) -> xgb.DMatrix:
+    """Return rows as XGBoost takes them; ``like`` has the bins of rows on disk."""
     kinds = ["c" if place in categories else "q" for place in range(rows.shape[1])]
+    given = kinds if categories else None
+    if isinstance(rows, DiskMatrix):
+        pages = _Pages(rows, start, given)
+        enable = bool(categories)
+        return xgb.ExtMemQuantileDMatrix(pages, nthread=n_jobs, ref=like, enable_categorical=enable)
     return xgb.DMatrix(
         rows,
         base_margin=np.full(rows.shape[0], start),
-        feature_types=kinds if categories else None,
+        feature_types=given,
         enable_categorical=bool(categories),
         nthread=n_jobs,
     )
+
+
+class _Pages(xgb.DataIter):
+    """Rows on disk for XGBoost's external memory, whose pages are kept next to them."""
+
+    def __init__(self, rows: DiskMatrix, start: float, kinds: list[str] | None) -> None:
+        self.rows, self.start, self.kinds = rows, start, kinds
+        self.reset()
+        super().__init__(cache_prefix=str(rows.path.with_name("pages")))
+
+    def next(self, input_data: Callable[..., None]) -> bool:
+        block = next(self.blocks, None)
+        if block is None:
+            return False
+        input_data(
+            data=block, base_margin=np.full(len(block), self.start), feature_types=self.kinds
+        )
+        return True
+
+    def reset(self) -> None:
+        self.blocks = self.rows.blocks(_PAGE)

@@ -2,4 +2,4 @@
 
 from rankwise._lazy import attach
 
-__getattr__, __dir__, __all__ = attach(__name__, __file__, "scipy")
+__getattr__, __dir__, __all__ = attach(__name__, __file__, "polars", "scipy")

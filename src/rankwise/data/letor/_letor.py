@@ -2,160 +2,29 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import math
-import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
-from rankwise.data._text import WIDE, opened, read_fields
+from rankwise.data._text import opened
 from rankwise.data.errors import DataError
-from rankwise.extras import require
-
-LAST = 1_000_000
-"""The greatest number of a feature: columns are held, or learned from, as wide as the last one."""
-
-_DENSE = 0.25  # share of entries from which a plain array is smaller and faster
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_PAIR = re.compile(rf"(\d+):({_NUMBER})")
-_DOCUMENT = re.compile(rb"#(?:.*?docid\s*=)?\s*(\S+)")
-_NO_LABEL = re.compile(rb"^[ \t]*(?=[^\s#:]+:)", re.MULTILINE)  # the first word is name:value
-_UNKNOWN_LABEL = re.compile(rb"^[ \t]*(?:\?|nan|na|none)(?=[ \t])", re.MULTILINE | re.IGNORECASE)
-_LARGEST = float(np.finfo(np.float32).max)  # features are kept as 32-bit numbers
-_LAYOUT = "relevance qid:query feature:value …"
-
-
-class Sparse(NamedTuple):
-    """Rows of svmlight: features by number, labels, and query ids, none where no line has one."""
-
-    features: sparse.csr_array
-    target: NDArray[np.float64]
-    queries: NDArray[np.int64]
-
-
-def load_rows(file: BinaryIO | gzip.GzipFile, user: str, dtype: DTypeLike = np.float64) -> Sparse:
-    """Read the rows of an open file; the package ``user`` needs scikit-learn for it."""
-    require(user, "sklearn")
-    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
-
-    features, *rest = load_svmlight_file(file, query_id=True, zero_based=True, dtype=dtype)
-    return Sparse(sparse.csr_array(features), *map(np.asarray, rest))
-
-
-def compact(features: sparse.csr_array) -> sparse.csr_array | NDArray[Any]:
-    """Return a plain array where it is smaller and faster: where few entries are zero."""
-    dense = features.nnz >= _DENSE * features.shape[0] * features.shape[1]
-    return features.toarray() if dense else features
-
-
-def widened(path: Path, features: sparse.csr_array, width: int) -> sparse.csr_array:
-    """Return features with the columns of a model, which are 0 where the file has none."""
-    if features.shape[1] > width:
-        last = features.shape[1] - 1
-        raise DataError(f"{path}: has feature {last}, the last of the model is {width - 1}")
-    entries = (features.data, features.indices, features.indptr)  # shared, not copied
-    return sparse.csr_array(entries, (features.shape[0], width))
-
-
-def complain(path: Path, *, judged: bool = True) -> None:
-    """Raise for the first line that is malformed, or has a query where the first has none.
-
-    Unless ``judged``, lines may lack the relevance.
-    """
-    first: bool | None = None
-    with opened(path) as file:
-        for number, given in data_lines(file):
-            why, queried = _wrong((given if judged else labeled(given)).decode(errors="replace"))
-            first = queried if first is None else first
-            if not why and queried != first:
-                why = "no qid:, other lines have one" if first else "qid:, the first line has none"
-            if why:
-                line = given.decode(errors="replace")
-                shown = line if len(line) <= WIDE else line[:WIDE] + "…"
-                raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
-
-
-def labeled(text: bytes) -> bytes:
-    """Lines with a relevance of 0 where there is none, or a word for a missing one."""
-    return _NO_LABEL.sub(b"0 ", _UNKNOWN_LABEL.sub(b"0", text))
-
-
-def line_of(path: Path, row: int) -> int:
-    """The number of the line on which a row stands; comments and empty lines are no rows."""
-    with opened(path) as file:
-        for number, _ in islice(data_lines(file), row, None):
-            return number
-    raise ValueError(f"{path} has no row {row}")
-
-
-def document_of(line: bytes) -> str:
-    """The id of a document in the comment of its line: ``docid = …``, or its first word."""
-    found = _DOCUMENT.search(line)
-    return found[1].decode(errors="replace") if found else ""
-
-
-def groups_of(path: Path, rows: int) -> NDArray[np.int64]:
-    """Return the list of every row, by the sizes of the lists in a file, one per line."""
-    sizes: list[int] = []
-    for place, (size,) in read_fields(path, "size", errors="replace"):
-        if not size.isdecimal() or int(size) == 0:
-            raise DataError(f"{place}: a size must be a whole number >= 1, got {size!r}")
-        sizes.append(int(size))
-    if sum(sizes) != rows:
-        raise DataError(f"{path}: the sizes add up to {sum(sizes)}, the lists have {rows} rows")
-    return np.repeat(np.arange(len(sizes)), sizes)
-
-
-def data_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are no comments and not empty, with their numbers."""
-    for number, line in enumerate(lines, start=1):
-        text = line.strip()
-        if text and not text.startswith(b"#"):
-            yield number, text
-
-
-def _wrong(line: str) -> tuple[str, bool]:
-    """What is wrong, if anything, and whether the line has a query."""
-    label, *fields = line.partition("#")[0].split()
-    queried = bool(fields) and fields[0].startswith("qid:")
-    if not re.fullmatch(_NUMBER, label):
-        why = f"the relevance {label!r} is not a number"
-    elif not math.isfinite(float(label)):
-        why = f"the relevance {label!r} is too large"
-    elif queried and not re.fullmatch(r"qid:\d+", fields[0]):
-        why = f"{fields[0]!r} is no whole number"
-    elif queried and int(fields[0][4:]) >= 2**63:
-        why = f"{fields[0]!r} is too large"
-    else:
-        why = _wrong_features(fields[queried:])
-    return why, queried
-
-
-def _wrong_features(fields: list[str]) -> str:
-    before = -1
-    for field in fields:
-        pair = _PAIR.fullmatch(field)
-        if pair is None:
-            return f"{field!r} is no feature:value"
-        if int(pair[1]) <= before:
-            return f"feature {pair[1]} comes after feature {before}"
-        before = int(pair[1])
-        if before > LAST:
-            return f"feature {before} is beyond the last that can be, {LAST}"
-        if abs(float(pair[2])) > _LARGEST:
-            return f"the value of {field!r} is beyond the range of 32-bit numbers"
-    return ""
-
-
-Matrix: TypeAlias = NDArray[np.float32] | sparse.csr_array
+from rankwise.data.letor._blocks import Block, Matrix, joined, load_rows, widened
+from rankwise.data.letor._cache import Parsed, cached
+from rankwise.data.letor._lines import (
+    LAST,
+    complain,
+    data_lines,
+    document_of,
+    groups_of,
+    labeled,
+    line_of,
+)
+from rankwise.data.letor._parse import parse
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +88,13 @@ class Letor:
 _CHUNK = 1 << 25  # bytes of text at a time
 
 
-def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: bool = True) -> Letor:
+def read_letor(
+    path: str | Path,
+    *,
+    sizes: str | Path | None = None,
+    judged: bool = True,
+    cache: str | Path | None = None,
+) -> Letor:
     """Read ``relevance qid:query feature:value … # comment`` lines.
 
     The text is read in chunks and kept as 32-bit numbers. The lines of a query must be together.
@@ -231,6 +106,9 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
             line; by default ``.query`` next to the file, as in LightGBM.
         judged: Whether the lines have relevances. If False, a relevance may be missing and is not
             used: all relevances are 0.
+        cache: A folder for the parsed arrays. The next call with the same folder takes them from
+            there while size, time of change and a sample of the content of the file are the same;
+            the features then stay in the cache file (memory-mapped). None: nothing is kept.
 
     Returns:
         The documents with their features, relevances and queries.
@@ -252,33 +130,45 @@ def read_letor(path: str | Path, *, sizes: str | Path | None = None, judged: boo
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise DataError(f"{path}: {what}")
-    blocks, names = [], []
+    if cache is None:
+        found = _read(path, judged=judged)
+    else:
+        options = "judged" if judged else "not judged"
+        found = cached(path, Path(cache), options, partial(_read, path, judged=judged))
+    ids, groups = _queries(path, found.queries, len(found.target), sizes, judged=judged)
+    return Letor(path, found.features, found.target, groups, ids, found.documents)
+
+
+def _read(path: Path, *, judged: bool) -> Parsed:
+    """Read all lines; raise where one is malformed or has a relevance below 0."""
+    blocks: list[Block] = []
+    names: list[str] = []
     with opened(path) as file:
-        while text := b"".join(file.readlines(_CHUNK)):
+        while text := file.read(_CHUNK) + file.readline():
             chunk = text if judged else labeled(text)
-            rows = _parsed(path, chunk, judged=judged)
-            if len(rows[1]):
-                blocks.append(rows)
+            block = parse(chunk) or _parsed(path, chunk, judged=judged)
+            if len(block.target):
+                blocks.append(block)
                 own = data_lines(chunk.splitlines()) if b"#" in chunk else ()
-                names += [document_of(line) for _, line in own] or [""] * len(rows[1])
+                names += [document_of(line) for _, line in own] or [""] * len(block.target)
     if not blocks:
         raise DataError(f"{path}: is empty")
-    features, targets, found = zip(*blocks, strict=True)
-    target = np.concatenate(targets) if judged else np.zeros(sum(map(len, targets)))
+    if len({len(block.queries) > 0 for block in blocks}) > 1:
+        complain(path, judged=judged)
+    target = np.concatenate([block.target for block in blocks])
+    target = target if judged else np.zeros(len(target))
     wrong = np.flatnonzero(target < 0)
     if len(wrong):
         raise DataError(
             f"{path}: line {line_of(path, int(wrong[0]))}: the relevance must not be below "
             f"0, got {target[wrong[0]]:g}; {len(wrong)} lines are such"
         )
-    ids, groups = _queries(path, np.concatenate(found), len(target), sizes, judged=judged)
-    documents = tuple(names) if any(names) else None
-    width = max(block.shape[1] for block in features)
-    whole = sparse.vstack([widened(path, block, width) for block in features], format="csr")
-    return Letor(path, compact(whole), target, groups, ids, documents)
+    queries = np.concatenate([block.queries for block in blocks])
+    return Parsed(joined(blocks), target, queries, tuple(names) if any(names) else None)
 
 
-def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Sparse:
+def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block:
+    """Read lines of any form with scikit-learn; raise where one is malformed."""
     try:
         rows = load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
     except (ValueError, OverflowError) as error:
@@ -292,7 +182,7 @@ def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Sparse:
         raise DataError(
             f"{path}: some lines have qid: and others have not, or a value is not a number"
         )
-    return rows
+    return Block(features, target, queries, features.nnz)
 
 
 def _queries(

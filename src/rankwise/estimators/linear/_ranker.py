@@ -80,6 +80,8 @@ class LinearRanker(LinearModel):
         (1.0, True)
     """
 
+    takes_disk = True
+
     alpha: float = 1e-4
     proximity: float = 1e-2
     start: Literal["log_loss", "zero"] = "log_loss"

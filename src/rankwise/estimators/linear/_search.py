@@ -14,6 +14,7 @@ from scipy.sparse import diags_array
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from rankwise.boosting.disk import DiskMatrix
 from rankwise.estimators.data import Floats, Matrix, Vector, dense
 from rankwise.estimators.limits import time_is_up
 from rankwise.lists import Lists
@@ -29,7 +30,7 @@ class Design:
     """The matrix Z = (X − mean)/spread, by columns and weights; a sparse X is divided only.
 
     ``raw`` leaves X as it is. Large dense matrices are kept in single precision, or with
-    ``single`` all dense ones.
+    ``single`` all dense ones. That of an X on disk is a file next to it.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Design:
         columns = matrix.shape[1]
         self.mean, self.spread = np.zeros(columns), np.ones(columns)
         self.matrix: Matrix
-        if not isinstance(matrix, np.ndarray):
+        if not isinstance(matrix, (np.ndarray, DiskMatrix)):
             wide = matrix.astype(np.float64)
             if not raw:
                 parts = (wide, wide.power(2))
@@ -50,7 +51,13 @@ class Design:
         if not raw:
             self.mean, self.spread, _ = moments(matrix, weight)
         small = matrix.size <= _BIG and not single
-        self.matrix = np.empty(matrix.shape, dtype=np.float64 if small else np.float32)
+        dtype = np.float64 if small else np.float32
+        if isinstance(matrix, DiskMatrix):
+            scaled = ((block - self.mean) / self.spread for block in matrix.blocks())
+            path = matrix.path.with_name("design")
+            self.matrix = DiskMatrix.write(path, columns, scaled, dtype)
+            return
+        self.matrix = np.empty(matrix.shape, dtype=dtype)
         for start in range(0, len(matrix), _BLOCK):
             rows = slice(start, start + _BLOCK)
             self.matrix[rows] = (matrix[rows] - self.mean) / self.spread
@@ -66,7 +73,9 @@ class Design:
 
     def gradient(self, by_score: Floats) -> Vector:
         """Return Zᵀ g: the gradient by w of a function with the gradient g by the scores."""
-        product = self.matrix.T @ by_score.astype(self.matrix.dtype)
+        factors = by_score.astype(self.matrix.dtype)
+        on_disk = isinstance(self.matrix, DiskMatrix)
+        product = factors @ self.matrix if on_disk else self.matrix.T @ factors
         return np.asarray(product, dtype=np.float64)
 
     def unscaled(self, weights: Vector, intercept: float) -> tuple[Vector, float]:

@@ -60,6 +60,7 @@ class NeuralRanker(Ranker):
 
     takes_missing = True
     takes_categories = True
+    takes_disk = True
 
     hidden: tuple[int, ...] = (64, 32)
     epochs: int = 200

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate, compress, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.estimators.data import Loaded, Matrix
-from rankwise.estimators.preparation._columns import Column, columns_of, is_gap
+from rankwise.estimators.preparation._columns import Column, column_of, columns_of, is_gap
 from rankwise.estimators.preparation._learned import Category, Learned, Number, Text, Time, Weight
 
-__all__ = ["Column", "Learned", "Preparation", "columns_of", "learn_preparation"]
+__all__ = [
+    "Column",
+    "Learned",
+    "Preparation",
+    "column_of",
+    "columns_of",
+    "learn_column",
+    "learn_preparation",
+]
 
 _KINDS: dict[str, type[Learned]] = {rule.kind: rule for rule in (Number, Category, Time, Text)}
 
@@ -119,23 +127,33 @@ def learn_preparation(
         rows = [Column(name, "number", rows[:, n]) for n, name in enumerate(names)]
     if weight is not None and not weight.all():
         rows, weight = [_of_rows(column, weight > 0) for column in rows], weight[weight > 0]
-    found: list[Learned] = []
-    for column in rows:
-        if column.name in text:
-            if column.kind != "category":
-                raise ValueError(
-                    f"text must name columns of words, got {column.name!r}, which holds "
-                    f"{column.kind}s; leave it out of text"
-                )
-            found.append(Text.learn(column.values, weight))
-        elif column.kind == "category":
-            indicators = not takes_categories
-            found.append(Category.learn(column.values, weight, indicators=indicators))
-        elif column.kind == "time":
-            found.append(Time.learn(column.values, weight, complete=not takes_missing))
-        else:
-            found.append(Number.learn(column.values, weight, complete=not takes_missing))
-    return Preparation(tuple(found), tuple(names))
+    learn = partial(
+        learn_column, takes_missing=takes_missing, takes_categories=takes_categories, text=text
+    )
+    return Preparation(tuple(learn(column, weight) for column in rows), tuple(names))
+
+
+def learn_column(
+    column: Column,
+    weight: Weight,
+    *,
+    takes_missing: bool,
+    takes_categories: bool,
+    text: Collection[str] = (),
+) -> Learned:
+    """Learn from the values of one column; words may come once each, weighted by their number."""
+    if column.name in text:
+        if column.kind != "category":
+            raise ValueError(
+                f"text must name columns of words, got {column.name!r}, which holds "
+                f"{column.kind}s; leave it out of text"
+            )
+        return Text.learn(column.values, weight)
+    if column.kind == "category":
+        return Category.learn(column.values, weight, indicators=not takes_categories)
+    if column.kind == "time":
+        return Time.learn(column.values, weight, complete=not takes_missing)
+    return Number.learn(column.values, weight, complete=not takes_missing)
 
 
 def _of_rows(column: Column, chosen: NDArray[np.bool_]) -> Column:

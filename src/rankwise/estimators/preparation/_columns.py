@@ -78,6 +78,11 @@ def _of_frame(table: Any) -> list[Column] | None:
     ]
 
 
+def column_of(series: Any) -> Column:
+    """Return the column of one series of polars."""
+    return _of_series(str(series.name), str(series.dtype).lower(), series)
+
+
 def _of_series(name: str, kind: str, column: Any) -> Column:
     if kind.startswith(_REFUSED):
         raise ValueError(

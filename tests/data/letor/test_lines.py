@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankwise.data.letor._letor import complain, document_of, line_of
+from rankwise.data.letor._lines import complain, document_of, line_of
 
 
 def test_documents_of_comments():

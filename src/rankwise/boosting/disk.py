@@ -1,0 +1,133 @@
+"""Rows in a file, read in blocks: tables that are larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+BLOCK = 1 << 23
+"""Bytes of a block that is read at a time."""
+
+Values: TypeAlias = NDArray[Any]
+
+
+class DiskMatrix:
+    """A matrix of numbers in a file, row after row; rows are in memory only while they are used.
+
+    A slice or an array of row numbers returns these rows as an array. :meth:`select` returns some
+    of the rows without reading them. ``matrix @ w`` and ``g @ matrix`` are computed in blocks.
+
+    Args:
+        path: The file.
+        columns: Number of columns.
+        dtype: Type of the numbers.
+        rows: Numbers of the rows in the file, ascending; None: all of them.
+    """
+
+    ndim = 2
+    __array_ufunc__ = None  # numpy leaves ``g @ matrix`` to this class
+
+    def __init__(
+        self,
+        path: Path,
+        columns: int,
+        dtype: DTypeLike = np.float32,
+        rows: NDArray[np.integer] | None = None,
+    ) -> None:
+        self.path, self.columns, self.dtype, self.rows = path, columns, np.dtype(dtype), rows
+        self._width = max(1, self.columns * self.dtype.itemsize)  # bytes of a row
+        self._count = path.stat().st_size // self._width if rows is None else len(rows)
+
+    @classmethod
+    def write(
+        cls, path: Path, columns: int, blocks: Iterable[Values], dtype: DTypeLike = np.float32
+    ) -> DiskMatrix:
+        """Write blocks of rows into a file, one after the other."""
+        with path.open("wb") as file:
+            for block in blocks:
+                file.write(np.ascontiguousarray(block, dtype=dtype).data)
+        return cls(path, columns, dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        return self._count, self.columns
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self._count * self.columns
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, chosen: slice | NDArray[np.integer]) -> Values:
+        """Return rows as an array; slices have no steps."""
+        if isinstance(chosen, slice):
+            start, stop, _ = chosen.indices(self._count)
+            return self._between(start, stop)
+        places = chosen if self.rows is None else self.rows[chosen]
+        # Mapped for this call alone: pages that stay mapped count as memory of the process.
+        mapped = np.memmap(self.path, self.dtype, "r", shape=self._whole)
+        return np.array(mapped[places])
+
+    def _between(self, start: int, stop: int) -> Values:
+        if stop <= start:
+            return np.empty((0, self.columns), self.dtype)
+        if self.rows is None:
+            return self._read(start, stop)
+        places = self.rows[start:stop]
+        first = int(places[0])
+        return self._read(first, int(places[-1]) + 1)[places - places.dtype.type(first)]
+
+    def _read(self, start: int, stop: int) -> Values:
+        count, begin = (stop - start) * self.columns, start * self._width
+        return np.fromfile(self.path, self.dtype, count, offset=begin).reshape(-1, self.columns)
+
+    @property
+    def _whole(self) -> tuple[int, int]:
+        return self.path.stat().st_size // self._width, self.columns
+
+    def select(self, chosen: NDArray[np.integer] | NDArray[np.bool_]) -> DiskMatrix:
+        """Return a matrix of some of the rows, by ascending number or by a boolean mask."""
+        places: NDArray[np.integer]
+        places = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
+        if self.rows is not None:
+            places = self.rows[places]
+        elif self._count < 2**32:
+            places = places.astype(np.uint32)
+        return DiskMatrix(self.path, self.columns, self.dtype, places)
+
+    def blocks(self, size: int | None = None) -> Iterator[Values]:
+        """Yield all rows in order, about ``size`` bytes at a time (:data:`BLOCK` by default)."""
+        step = max(1, (size or BLOCK) // self._width)
+        for start in range(0, self._count, step):
+            yield self._between(start, min(start + step, self._count))
+
+    def __matmul__(self, weights: Values) -> Values:
+        """Return the products of the rows with a vector, or with the columns of a matrix."""
+        parts = [block @ weights for block in self.blocks()]
+        return np.concatenate(parts) if parts else np.zeros((0, *weights.shape[1:]))
+
+    def __rmatmul__(self, factors: Values) -> NDArray[np.float64]:
+        """Return the sum of the rows times their factors, added up in double precision."""
+        total, done = np.zeros(self.columns), 0
+        for block in self.blocks():
+            total += factors[done : done + len(block)] @ block
+            done += len(block)
+        return total
+
+
+def by_blocks(scores: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], NDArray[np.float64]]:
+    """Return a function of rows that takes rows on disk a block at a time."""
+
+    def of_rows(rows: Any) -> NDArray[np.float64]:
+        if isinstance(rows, DiskMatrix):
+            return np.concatenate([scores(block) for block in rows.blocks()])
+        return scores(rows)
+
+    return of_rows

@@ -1,0 +1,178 @@
+"""A fit from a parquet file is the fit of its rows in memory."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rankwise.estimators import (
+    BoostedRanker,
+    LinearRanker,
+    NeuralRanker,
+    PApAtKRanker,
+    Ranker,
+    _parquet,
+)
+
+RANKERS = {
+    "linear": LinearRanker("ap", random_state=3),
+    "linear, log-loss": LinearRanker("log_loss", random_state=3, standardize=False),
+    "neural": NeuralRanker("ap", random_state=3, epochs=4, batch_size=64, warm_start_epochs=1),
+    "lightgbm": BoostedRanker("ap", random_state=3, n_estimators=8, n_jobs=1),
+    "lightgbm, folds": BoostedRanker("ap", random_state=3, n_estimators=4, folds=3, n_jobs=1),
+    "xgboost": BoostedRanker("ap", random_state=3, n_estimators=8, engine="xgboost", n_jobs=1),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(_parquet, "_ROWS", 170)
+    monkeypatch.setattr("rankwise.boosting.disk.BLOCK", 1 << 12)
+    monkeypatch.setattr("rankwise.boosting.engines.with_xgboost._PAGE", 1 << 12)
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((900, 4)).astype(np.float32) + np.float32(3)
+    y = x[:, 0] + x[:, 1] ** 2 / 4 + rng.standard_normal(900) > 7
+    return pl.DataFrame({**{f"x{n}": x[:, n] for n in range(4)}, "y": y.astype(np.int8)})
+
+
+@pytest.fixture
+def mixed(numbers):
+    """Missing values, words, dates, weights and a column that is no feature."""
+    rng, n = np.random.default_rng(1), numbers.height
+    begin = datetime(2023, 1, 1)
+    return numbers.with_columns(
+        x1=pl.when(pl.Series(rng.random(n) < 0.2)).then(None).otherwise("x1"),
+        color=pl.Series(rng.choice(["red", "blue", "green", None], n, p=[0.5, 0.3, 0.1, 0.1])),
+        when=pl.Series([begin + timedelta(days=int(d)) for d in rng.integers(0, 60, n)]),
+        flag=pl.Series(rng.random(n) < 0.5),
+        w=pl.Series(rng.choice([0.0, 1.0, 2.0], n)),
+        row=pl.Series(np.arange(n)),
+        y=pl.col("y").cast(pl.Int64).replace_strict({0: "no", 1: "yes"}),
+    )
+
+
+def written(frame, folder, row_group=130):
+    path = folder / "rows.parquet"
+    frame.write_parquet(path, row_group_size=row_group)
+    return path
+
+
+def both(ranker, frame, folder, **roles):
+    """Return two fits, from the file and in memory, and the features."""
+    from sklearn.base import clone
+
+    on_disk = clone(ranker).fit_parquet(written(frame, folder), "y", **roles, folder=folder)
+    features = frame.drop("y", *roles.pop("drop", ()), *roles.values())
+    given = {"sample_weight": roles.get("weight"), "groups": roles.get("groups")}
+    given = {name: frame[column].to_numpy() for name, column in given.items() if column}
+    return on_disk, clone(ranker).fit(features, frame["y"].to_numpy(), **given), features
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_numbers_give_the_model_of_memory(numbers, tmp_path, name):
+    on_disk, in_memory, features = both(RANKERS[name], numbers, tmp_path)
+    assert on_disk.held_out_ == in_memory.held_out_ > 0
+    scores = [model.decision_function(features) for model in (on_disk, in_memory)]
+    np.testing.assert_allclose(*scores, rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(on_disk.predict(features), in_memory.predict(features))
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]  # all else is deleted
+
+
+@pytest.mark.parametrize("name", ["linear", "neural", "lightgbm", "xgboost"])
+def test_words_dates_gaps_and_weights_are_learned_from_all_rows(mixed, tmp_path, name):
+    roles = {"weight": "w", "drop": ["row"]}
+    on_disk, in_memory, features = both(RANKERS[name], mixed, tmp_path, **roles)
+    assert on_disk.preparation_ == in_memory.preparation_
+    assert on_disk.classes_.tolist() == in_memory.classes_.tolist() == ["no", "yes"]
+    assert list(on_disk.feature_names_in_) == features.columns
+    np.testing.assert_allclose(on_disk.prior_, in_memory.prior_)
+    scores = [model.decision_function(features) for model in (on_disk, in_memory)]
+    np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["linear", "neural", "lightgbm", "xgboost"])
+def test_lists_of_relevances(numbers, tmp_path, name):
+    relevance = (numbers["x0"] - 2).clip(0, 3).round().cast(pl.Int64)
+    frame = numbers.with_columns(y=relevance, query=pl.Series(np.arange(900) // 9 % 70))
+    ranker = RANKERS[name].__class__(**{**RANKERS[name].get_params(), "objective": "ndcg@5"})
+    on_disk, in_memory, features = both(ranker, frame, tmp_path, groups="query")
+    scores = [model.decision_function(features) for model in (on_disk, in_memory)]
+    np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-4)
+
+
+def test_the_files_of_a_folder_are_one_table(numbers, tmp_path):
+    for name, rows in (("b", slice(500, None)), ("a", slice(0, 500))):
+        numbers[rows].write_parquet(tmp_path / f"{name}.parquet")
+    model = LinearRanker("ap", random_state=3).fit_parquet(tmp_path, "y")
+    whole = LinearRanker("ap", random_state=3).fit(numbers.drop("y"), numbers["y"].to_numpy())
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-5, atol=1e-5)
+
+
+def test_a_model_of_a_file_is_saved_and_loaded(mixed, tmp_path):
+    path = written(mixed, tmp_path)
+    model = RANKERS["linear"].fit_parquet(path, "y", weight="w", drop=["row"])
+    features = mixed.drop("y", "w", "row")
+    again = Ranker.load(model.save(tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict_proba(features), model.predict_proba(features))
+
+
+@pytest.mark.parametrize("name", ["linear", "neural", "xgboost"])
+def test_a_checkpoint_of_the_same_file_is_resumed(numbers, tmp_path, name):
+    from sklearn.base import clone
+
+    path, file = written(numbers, tmp_path), tmp_path / "state.pt"
+    first = clone(RANKERS[name]).fit_parquet(path, "y", checkpoint=file)
+    second = clone(RANKERS[name]).fit_parquet(path, "y", checkpoint=file)
+    features = numbers.drop("y")
+    np.testing.assert_array_equal(*(m.decision_function(features) for m in (first, second)))
+    written(numbers.with_columns(pl.col("x0") + 1), tmp_path)
+    with pytest.raises(ValueError, match="cannot be continued: other data"):
+        clone(RANKERS[name]).fit_parquet(path, "y", checkpoint=file)
+
+
+def test_what_cannot_be_read_is_said(numbers, tmp_path):
+    ranker, path = LinearRanker("ap"), written(numbers, tmp_path)
+    for options, message in (
+        ({"target": "z"}, r"target must be a column of .*rows.parquet, got 'z'; the columns are"),
+        ({"weight": "w"}, "weight must be a column of"),
+        ({"drop": ["w"]}, "drop must be a column of"),
+        ({"drop": "x0"}, "drop must be a list of columns, got 'x0'"),
+        ({"drop": ["x0", "x1", "x2", "x3"]}, "has no column of features"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ranker.fit_parquet(path, **{"target": "y", **options})
+    with pytest.raises(ValueError, match="which does not exist"):
+        ranker.fit_parquet(tmp_path / "nowhere", "y")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="which has no file"):
+        ranker.fit_parquet(tmp_path / "empty", "y")
+    with pytest.raises(ValueError, match="PApAtKRanker needs all rows in memory"):
+        PApAtKRanker().fit_parquet(path, "y")
+    (tmp_path / "text.parquet").write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match=r"text.parquet cannot be read as parquet"):
+        ranker.fit_parquet(tmp_path / "text.parquet", "y")
+
+
+def test_values_that_cannot_be_learned_from_are_named(numbers, tmp_path):
+    ranker = LinearRanker("ap")
+    changes = {
+        "rows 341 to 510: Input X contains infinity": {"x1": pl.when(pl.int_range(900) == 400)
+                                                       .then(np.inf).otherwise("x1")},
+        "target 'y' of .* has no value in 1 rows": {"y": pl.when(pl.int_range(900) != 7).then("y")},
+        "Only binary classification": {"y": pl.int_range(900) % 3},
+        "got only one class": {"y": pl.lit(1)},
+    }  # fmt: skip
+    for message, change in changes.items():
+        path = written(numbers.with_columns(**change), tmp_path)
+        with pytest.raises(ValueError, match=message):
+            ranker.fit_parquet(path, "y")
+    path = written(numbers.clear(), tmp_path)
+    with pytest.raises(ValueError, match="and no rows"):
+        ranker.fit_parquet(path, "y")
