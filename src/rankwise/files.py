@@ -10,12 +10,26 @@ import math
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+_then: ContextVar[Callable[[Path], None] | None] = ContextVar("after_write", default=None)
+
+
+@contextmanager
+def after_write(function: Callable[[Path], None]) -> Iterator[None]:
+    """Call a function with the path of every file that is written whole inside, in their order."""
+    token = _then.set(function)
+    try:
+        yield
+    finally:
+        _then.reset(token)
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
@@ -41,6 +55,8 @@ def write_whole(path: Path, content: str | bytes) -> Path:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    if (function := _then.get()) is not None:
+        function(path)
     return path
 
 

@@ -39,6 +39,23 @@ def launch(
     )
 
 
+def run_command(world: int, *words: str) -> None:
+    """Run ``rankwise WORDS`` in each of some processes, as torchrun does."""
+    port = free_port()
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "rankwise", *words],
+            env=os.environ | variables(rank, world, port),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        for rank in range(world)
+    ]
+    outputs = [process.communicate(timeout=180)[0].decode() for process in started]
+    assert not any(process.returncode for process in started), "\n".join(outputs)
+    assert not any(outputs[1:]), "all processes but the first are silent"
+
+
 def variables(rank: int, world: int, port: int) -> dict[str, str]:
     """Return the environment variables that torchrun sets for a process on one machine."""
     given = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": "none"}

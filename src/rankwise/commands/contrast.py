@@ -16,7 +16,7 @@ add_config(app, lambda: Settings)
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
 
 
-@app.command(stopped=_STOPPED)
+@app.command(stopped=_STOPPED, trains=True)
 def train(
     data: Path, settings: Settings, out: Out = Path("runs/contrast"), resume: Resume = False
 ) -> None:

@@ -27,7 +27,7 @@ add_config(app, lambda: Settings)
 _METRICS, _TREC = ",".join(DEFAULT), ",".join(TREC)
 
 
-@app.command(stopped="stopped; --resume continues from the last checkpoint")
+@app.command(stopped="stopped; --resume continues from the last checkpoint", trains=True)
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Path,
     settings: Settings,

@@ -67,7 +67,7 @@ class ReadingOptions(Section):
         return interactions.read_interactions(path, **asked)
 
 
-@app.command(stopped=_STOPPED)
+@app.command(stopped=_STOPPED, trains=True)
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Path,
     settings: Settings,

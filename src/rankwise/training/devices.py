@@ -52,7 +52,10 @@ class Place:
 
 
 def world_size() -> int:
-    """Return the number of processes that torchrun or Ray started; 1 without either.
+    """Count the processes that torchrun or Ray started.
+
+    Returns:
+        Number of processes; 1 without torchrun and Ray.
 
     Example:
         >>> from rankwise.training import world_size
