@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -66,13 +66,41 @@ def connected(cluster: Cluster) -> Iterator[Any]:
         return
     if cluster.address is None:
         cpus = max(cluster.workers, os.cpu_count() or 1)
-        ray.init(num_cpus=cpus, include_dashboard=False)
+        # Nothing outside of this machine can reach it.
+        ray.init(num_cpus=cpus, include_dashboard=False, _node_ip_address="127.0.0.1")
     else:
         ray.init(address=cluster.address)
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def require_unused(url: str | None, out: Path, *, resume: bool) -> None:
+    """Raise where a storage holds a run that is not to be resumed."""
+    if url is not None and not resume and Storage(url, out).holds_run:
+        raise UsageError(
+            f"{url} already holds a run; pass --resume to continue it, or another storage in --ray"
+        )
+
+
+@contextmanager
+def stored(url: str | None, out: Path, *, resume: bool) -> Iterator[None]:
+    """Copy what is written into a run folder to a storage, and begin with the copy that is there.
+
+    Raises:
+        UsageError: Where there is a copy, and ``resume`` is False.
+    """
+    if url is None:
+        yield
+        return
+    require_unused(url, out, resume=resume)
+    storage = Storage(url, out)
+    if storage.holds_run:
+        storage.fetch()
+    with after_write(storage.copy):
+        yield
+    storage.finish()
 
 
 def train_on(cluster: Cluster, train: Callable[[bool], None], out: Path, *, resume: bool) -> None:
@@ -87,6 +115,7 @@ def train_on(cluster: Cluster, train: Callable[[bool], None], out: Path, *, resu
     Raises:
         UsageError: As ``train`` raises it.
     """
+    require_unused(cluster.storage, out, resume=resume)  # before workers start
     with connected(cluster) as ray:
         from ray.train import FailureConfig, RunConfig, ScalingConfig  # noqa: PLC0415
         from ray.train.torch import TorchTrainer  # noqa: PLC0415
@@ -140,29 +169,18 @@ def _work(given: dict[str, Any]) -> None:
     """Train in one worker."""
     import ray  # noqa: PLC0415
 
-    log, out, url = given["log"], given["out"], given["storage"]
+    log = given["log"]
     if ray.get(log.problem.remote()) is not None:
         return
     if Path(given["folder"]).is_dir():
         os.chdir(given["folder"])  # what the command line names is found from there
-    rank = int(os.environ["RANK"])
-    storage = None if url is None or rank > 0 else Storage(url, out)
+    first = os.environ["RANK"] == "0"
     try:
-        resume = [False]
-        if rank == 0:
-            resume = [given["resume"] or ray.get(log.start.remote()) > 0]
-            if storage is not None and storage.holds_run:
-                if not resume[0]:
-                    raise UsageError(
-                        f"{url} already holds a run; pass --resume to continue it, or another "
-                        "storage in --ray"
-                    )
-                storage.fetch()
-        _broadcast(resume)
-        with nullcontext() if storage is None else after_write(storage.copy):
+        # A run that was begun by an earlier start is resumed.
+        resume = [first and (given["resume"] or ray.get(log.start.remote()) > 0)]
+        with stored(given["storage"] if first else None, given["out"], resume=resume[0]):
+            _broadcast(resume)
             given["train"](resume[0])
-        if storage is not None:
-            storage.finish()
     except UsageError as error:
         ray.get(log.fail.remote(str(error)))
         raise

@@ -28,6 +28,7 @@ class Storage:
 
         self.files, self.root = url_to_fs(url)
         self.folder = folder.absolute()
+        self._copied: set[str] = set()
 
     @property
     def holds_run(self) -> bool:
@@ -40,10 +41,12 @@ class Storage:
         path = path.absolute()
         if not path.is_relative_to(self.folder):
             return
-        place = f"{self.root}/{path.relative_to(self.folder).as_posix()}"
+        name = path.relative_to(self.folder).as_posix()
+        place = f"{self.root}/{name}"
         self.files.makedirs(place.rpartition("/")[0], exist_ok=True)
         self.files.put_file(str(path), place + _PART)
         self.files.mv(place + _PART, place)
+        self._copied.add(name)
 
     def fetch(self) -> None:
         """Replace the folder by the copy."""
@@ -57,7 +60,10 @@ class Storage:
                 self.files.get_file(place, str(path))
 
     def finish(self) -> None:
-        """Remove what the folder no longer has."""
+        """Copy what was written in other ways, and remove what the folder no longer has."""
+        for path in sorted(self.folder.rglob("*")):
+            if path.is_file() and path.relative_to(self.folder).as_posix() not in self._copied:
+                self.copy(path)
         for place in self.files.find(self.root):
             name = place.removeprefix(self.root).lstrip("/")
             if not (self.folder / name).exists():
