@@ -22,6 +22,7 @@ from benchmarks import (
     objectives,
     pairs,
     papk,
+    processes,
     ranking_cost,
     recommendation,
     retrieval,
@@ -46,6 +47,7 @@ GROUPS = {
         recommendation,
         detection,
         imports,
+        processes,
     )
     for measurement in module.ALL
 }
