@@ -18,6 +18,7 @@ import torch
 from benchmarks import (
     detection,
     imports,
+    killed_worker,
     larger,
     metrics,
     metrics_at_size,
@@ -49,11 +50,9 @@ GROUPS = {
         ranking_cost,
         recommendation,
         detection,
-<<<<<<< HEAD
         processes,
-=======
+        killed_worker,
         larger,
->>>>>>> w-data
         imports,
     )
     for measurement in module.ALL

@@ -1,4 +1,4 @@
-"""Run a function in two processes as torchrun starts them: ``processes.py MODULE FUNCTION …``.
+"""Run a function in processes as torchrun starts them: ``processes.py N MODULE FUNCTION …``.
 
 They are forked, and so share the seconds that importing torch and Fabric costs.
 """
@@ -18,22 +18,66 @@ ROOT = Path(__file__).parents[2]
 
 def run_two(module: str, function: str, *arguments: str) -> None:
     """Call ``module.function(rank, *arguments)`` in each of two processes."""
-    done = subprocess.run(
-        [sys.executable, __file__, module, function, *arguments],
+    run_processes(2, module, function, *arguments)
+
+
+def run_processes(world: int, module: str, function: str, *arguments: str) -> None:
+    """Call ``module.function(rank, *arguments)`` in each of some processes."""
+    done = launch(world, module, function, *arguments)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def launch(
+    world: int, module: str, function: str, *arguments: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run processes to their end, which may be an error."""
+    return subprocess.run(
+        [sys.executable, __file__, str(world), module, function, *arguments],
         capture_output=True,
         check=False,
         timeout=180,
     )
-    assert done.returncode == 0, done.stderr.decode()
 
 
-def _work(rank: int, port: int, module: str, function: str, arguments: list[str]) -> None:
+def run_command(world: int, *words: str) -> None:
+    """Run ``rankwise WORDS`` in each of some processes, as torchrun does."""
+    port = free_port()
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "rankwise", *words],
+            env=os.environ | variables(rank, world, port),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        for rank in range(world)
+    ]
+    outputs = [process.communicate(timeout=180)[0].decode() for process in started]
+    assert not any(process.returncode for process in started), "\n".join(outputs)
+    assert not any(outputs[1:]), "all processes but the first are silent"
+
+
+def variables(rank: int, world: int, port: int) -> dict[str, str]:
+    """Return the environment variables that torchrun sets for a process on one machine."""
+    given = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": "none"}
+    given |= {"WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "GROUP_RANK": 0}
+    given |= {"RANK": rank, "LOCAL_RANK": rank}
+    return {name: str(value) for name, value in given.items()}
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def _work(
+    rank: int, world: int, port: int, module: str, function: str, arguments: list[str]
+) -> None:
     import torch
 
-    given = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "TORCHELASTIC_RUN_ID": "none"}
-    given |= {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "GROUP_RANK": 0}
-    given |= {"RANK": rank, "LOCAL_RANK": rank}
-    os.environ.update({name: str(value) for name, value in given.items()})
+    os.environ.update(variables(rank, world, port))
     torch.set_num_threads(1)
     getattr(import_module(module), function)(rank, *arguments)
     if torch.distributed.is_initialized():
@@ -44,13 +88,11 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
     import lightning_fabric  # noqa: F401  (before the fork)
 
-    import_module(sys.argv[1])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    world, module = int(sys.argv[1]), sys.argv[2]
+    import_module(module)
     context = multiprocessing.get_context("fork")
-    given = (port, sys.argv[1], sys.argv[2], sys.argv[3:])
-    ranks = [context.Process(target=_work, args=(rank, *given)) for rank in range(2)]
+    given = (world, free_port(), module, sys.argv[3], sys.argv[4:])
+    ranks = [context.Process(target=_work, args=(rank, *given)) for rank in range(world)]
     for process in ranks:
         process.start()
     for process in ranks:

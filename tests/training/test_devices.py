@@ -9,7 +9,7 @@ from tests.training.processes import run_two
 from torch import nn
 
 from rankwise.errors import UsageError
-from rankwise.training import Devices, Place
+from rankwise.training import Devices, Place, require_one_process, world_size
 
 
 def test_one_process_on_the_processor():
@@ -18,6 +18,17 @@ def test_one_process_on_the_processor():
     assert devices.place.is_first
     assert not Place(rank=1, world_size=2).is_first
     assert devices.broadcast([1]) == [1]
+
+
+def test_what_trains_in_one_process_says_so(monkeypatch):
+    require_one_process("rankwise recommend")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert world_size() == 1  # a variable of something else
+    monkeypatch.setenv("RANK", "1")
+    assert world_size() == 3
+    line = "rankwise recommend trains in one process, got 3; start it without torchrun and Ray"
+    with pytest.raises(UsageError, match=f"^{line}$"):
+        require_one_process("rankwise recommend")
 
 
 def test_precisions_have_their_short_and_their_long_names():

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import torch
 from tests.training.killed import MOMENTS, TASKS
-from tests.training.processes import run_two
+from tests.training.processes import launch, run_two
 from tests.training.toy import Toy, equal, flat
 
 from rankwise.errors import UsageError
@@ -276,3 +279,21 @@ def test_a_run_of_two_processes_is_not_resumed_by_one(two_processes):
         pytest.raises(UsageError, match="another world size: it was 2 and is 1"),
     ):
         Trainer(Toy(size=4), folder=folder).fit(resume=True)
+
+
+def die(rank: int, folder: str) -> None:
+    """Called in three processes, of which one is killed after its second step."""
+
+    def stop(step: Step) -> None:
+        if (rank, step.step) == (1, 2):
+            (Path(folder) / "killed").write_text(str(time.time()))
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    fit(lambda place: Toy(place=place), Path(folder) / "run", "toy", callbacks=[Callback(stop)])
+
+
+def test_all_processes_end_within_seconds_where_one_is_killed(tmp_path):
+    done = launch(3, "tests.training.test_trainer", "die", str(tmp_path))
+    assert done.returncode != 0
+    assert time.time() - float((tmp_path / "killed").read_text()) < 10
+    assert not (tmp_path / "run" / ".lock").exists()  # the folder is free for the next one

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from rankwise._grammar import Spec, Value, canonical
+from rankwise.boosting._workers import join_workers
 from rankwise.boosting.gradient import (
     BoosterData,
     Curvature,
@@ -76,7 +77,10 @@ class BoosterObjective:
         self._rounds[data] = done + 1
         rows = replace(rows_of(data), round=done)
         logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
-        return (log_loss_gradient if done < self.warm_rounds else self.mixed)(logits, rows)
+        joined = join_workers(logits, rows, data)
+        derivatives = log_loss_gradient if done < self.warm_rounds else self.mixed
+        gradient, curvature = derivatives(joined.scores, joined.rows)
+        return gradient[joined.own], curvature[joined.own]
 
     def mixed(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
         """Return gradient and curvature of (1 − ``blend``) log-loss and ``blend`` of the objective.
@@ -116,6 +120,10 @@ def lightgbm_objective(
     is that of all its rows. Scores are taken as logits: start from the log-odds of the prior or
     from the scores of another model by the ``init_score`` of a LightGBM data set, the
     ``base_margin`` of a ``DMatrix``; LightGBM does not add them when it predicts.
+
+    In XGBoost's distributed training (``xgboost.collective``, Ray, Dask, Spark) the rows of all
+    workers are ranked together: the trees are those of one process with all rows. A list must be
+    whole on one worker.
 
     Args:
         name: Name of an objective without a memory, see :func:`rankwise.objective`: a booster shows
@@ -239,6 +247,7 @@ def lightgbm_metric(name: str) -> Callable[[ArrayLike, BoosterData], tuple[str, 
     def value(scores: ArrayLike, data: BoosterData) -> tuple[str, float, bool]:
         rows = rows_of(data)
         logits = np.asarray(scores, dtype=np.float64).reshape(len(rows.target))
+        logits, rows, _ = join_workers(logits, rows, data)
         with warnings.catch_warnings():
             # Lists of one class are left out of the mean; once a round is too often to say so.
             warnings.filterwarnings("ignore", "[0-9]+ of [0-9]+ lists have", RuntimeWarning)

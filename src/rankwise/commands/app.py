@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankwise._grammar import split_names
-from rankwise.commands.console import one_line, refuse
+from rankwise.commands.console import one_line, refuse, say
 from rankwise.errors import UsageError
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
 from rankwise.settings import MAX_SEED, Section, TaskSettings, without_bounds
@@ -33,6 +33,14 @@ Config = Annotated[
 ]
 Source = Annotated[
     str | None, typer.Argument(help="YAML file or name of a configuration. Default: the defaults.")
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Train on a Ray cluster: workers=N, address=auto or HOST:PORT (default: a cluster on "
+        "this machine), storage=PATH or URL for a copy of the run; separated by commas.",
+    ),
 ]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
@@ -78,13 +86,18 @@ class App(typer.Typer):
         super().__init__(cls=_Group, no_args_is_help=True, **settings)
 
     def command(
-        self, name: str | None = None, *, stopped: str = "stopped", **options: Any
+        self,
+        name: str | None = None,
+        *,
+        stopped: str = "stopped",
+        trains: bool = False,
+        **options: Any,
     ) -> Callable[[_Function], _Function]:
         """Add a command with the options of its settings (:func:`with_options`)."""
         add = super().command(name, **{"cls": Command, **options})
 
         def decorate(function: _Function) -> _Function:
-            add(with_options(function, stopped))
+            add(with_options(function, stopped, trains=trains))
             return function
 
         return decorate
@@ -104,13 +117,16 @@ def add_config(app: typer.Typer, load: Callable[[], type[TaskSettings]]) -> None
             typer.echo(found.documented(), nl=False)
 
 
-def with_options(command: Callable[..., None], stopped: str) -> Callable[..., None]:
+def with_options(
+    command: Callable[..., None], stopped: str, *, trains: bool = False
+) -> Callable[..., None]:
     """Return a command with ``--debug``, and an option for every setting of its settings.
 
     Parameters that are settings are replaced; the other parameters of the command replace the
     option of their name, and have their help in the docstring if they are not ``Annotated``.
     :class:`TaskSettings` can also be read from ``--config``. Errors end the command in one line,
-    and Ctrl-C in the line ``stopped``.
+    and Ctrl-C in the line ``stopped``. A command that ``trains`` into ``--out``, with ``--resume``,
+    also has ``--ray``.
     """
     own = inspect.signature(command, eval_str=True).parameters
     about, described = _docstring(command)
@@ -128,6 +144,8 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
         ]
     if any(issubclass(kind, TaskSettings) for kind in kinds.values()):
         params.append(_parameter("config", Config, None))
+    if trains:
+        params.append(_parameter("ray", Ray, None))
     context = _parameter("context", typer.Context, inspect.Parameter.empty)
     params += [_parameter("debug", Debug, False), context]
 
@@ -143,12 +161,39 @@ def with_options(command: Callable[..., None], stopped: str) -> Callable[..., No
                     if file is None or getattr(source, "name", "") != "DEFAULT":
                         values[name] = _value(kind, name, given[name])
                 made[parameter] = kind(**values) if file is None else kind.read(file, values=values)
-            command(**made, **{name: value for name, value in given.items() if name in own})
+            asked = made | {name: value for name, value in given.items() if name in own}
+            if trains and given["ray"] is not None:
+                _train_on_ray(command, asked, str(given["ray"]))
+            else:
+                command(**asked)
 
     run.__doc__ = about
     run.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
     run.__annotations__ = {param.name: param.annotation for param in params}
     return run
+
+
+def _train_on_ray(command: Callable[..., None], asked: dict[str, Any], text: str) -> None:
+    """Call a command in every worker of a Ray cluster."""
+    from rankwise.training.cluster import Cluster, train_on  # noqa: PLC0415  (torch)
+
+    out = asked["out"] = asked["out"].absolute()
+    train_on(Cluster.parse(text), _Call(command, asked), out, resume=asked["resume"])
+    say([str(out)])
+
+
+class _Call:
+    """A call of a command, which is sent to other processes."""
+
+    def __init__(self, command: Callable[..., None], asked: dict[str, Any]) -> None:
+        self.command, self.asked = command, asked
+
+    def __call__(self, resume: bool) -> None:
+        try:
+            self.command(**(self.asked | {"resume": resume}))
+        except typer.Exit as ended:  # after a line that says why
+            if ended.exit_code:
+                raise UsageError("a worker has ended with the line above") from None
 
 
 def names_of(option: str, text: str) -> list[str]:

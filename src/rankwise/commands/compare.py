@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import TimeElapsedColumn
 
 from rankwise import report as reports
-from rankwise.commands.app import App, Command, Resume, add_config
+from rankwise.commands.app import App, Command, Ray, Resume, add_config
 from rankwise.commands.console import fail, progress_bar, require_folder, say, show
 from rankwise.tasks import compare as task  # its modules are imported where they are used
 from rankwise.tasks.compare.settings import Settings
@@ -35,12 +35,13 @@ class CompareCommand(Command):
         return super().parse_args(ctx, args)
 
 
-def compare(
+def compare(  # noqa: PLR0917  (a command line is called by names)
     data: Path,
     settings: Settings,
     budget: str = "2m",
     out: Path | None = None,
     resume: Resume = False,
+    ray: Ray = None,
 ) -> None:
     """Train on log-loss and on the metric, choose by validation, test once, keep the best model.
 
@@ -67,13 +68,15 @@ def compare(
                 settings,
                 folder,
                 resume=resume,
+                ray=ray,
                 on_read=_show_columns,
                 on_event=advance,
                 on_warning=lambda words: say([words], error=True, style="yellow"),
             )
         except KeyboardInterrupt:
             fail(f"stopped; the same command with --resume continues the run in {folder}")
-    _show(found)
+    if found is not None:  # else another process writes
+        _show(found)
 
 
 def _show_columns(problem: Problem) -> None:

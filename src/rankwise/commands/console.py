@@ -57,8 +57,17 @@ def complaints() -> Console:
 
 
 def say(lines: Iterable[str], *, error: bool = False, style: str | None = None) -> None:
-    """Print lines as they are."""
-    console = complaints() if error else paper()
+    """Print lines as they are; of several processes the first one prints."""
+    if is_first():
+        _print(complaints() if error else paper(), lines, style)
+
+
+def is_first() -> bool:
+    """Whether this is the first, or the only one, of the processes of torchrun or Ray."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def _print(console: Console, lines: Iterable[str], style: str | None) -> None:
     for line in lines:
         console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
 
@@ -70,7 +79,7 @@ def refuse(message: str) -> NoReturn:
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """Print one red line to standard error and exit."""
-    say([message], error=True, style="red")
+    _print(complaints(), [message], "red")
     raise typer.Exit(code) from None
 
 
@@ -121,7 +130,8 @@ def progress_bar(before: str, after: str, time: ProgressColumn) -> Progress:
     """Return a bar between two texts on the terminal of standard error; a pipe gets no line."""
     columns = (TextColumn(before), BarColumn(), TextColumn(after), time)
     console = complaints()
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    shown = console.is_terminal and is_first()
+    return Progress(*columns, console=console, transient=True, disable=not shown)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rankwise import training
 from rankwise.commands.app import App, Out, Resume, add_config
 from rankwise.commands.console import require_folder, say, show, steps_shown
 from rankwise.tasks import contrast as task  # its modules are imported where they are used
@@ -15,7 +16,7 @@ add_config(app, lambda: Settings)
 _STOPPED = "stopped; the same command with --resume continues after the last whole epoch"
 
 
-@app.command(stopped=_STOPPED)
+@app.command(stopped=_STOPPED, trains=True)
 def train(
     data: Path, settings: Settings, out: Out = Path("runs/contrast"), resume: Resume = False
 ) -> None:
@@ -26,7 +27,7 @@ def train(
     """
     require_folder(out)
     images, epochs = task.read_images(data), settings.epochs
-    steps = task.steps_per_epoch(images, settings)
+    steps = task.steps_per_epoch(images, settings, training.world_size())
     epoch = f"epoch {{task.fields[epoch]}}/{epochs}"
     with steps_shown(epoch, "loss {task.fields[loss]}", epochs * steps) as advance:
         finished = task.run(images, settings, out, resume=resume, on_step=advance)

@@ -56,7 +56,7 @@ def image_app(task: ModuleType, about: str, train_help: str, metric: str = "mAP"
         """Print the names of the configurations that ship with the package."""
         say(task.Settings.shipped())
 
-    @app.command(help=train_help, stopped=_STOPPED)
+    @app.command(help=train_help, stopped=_STOPPED, trains=True)
     def train(  # noqa: PLR0917  (a command line is called by names)
         config: Config,
         root: Root = None,

@@ -27,7 +27,7 @@ add_config(app, lambda: Settings)
 _METRICS, _TREC = ",".join(DEFAULT), ",".join(TREC)
 
 
-@app.command(stopped="stopped; --resume continues from the last checkpoint")
+@app.command(stopped="stopped; --resume continues from the last checkpoint", trains=True)
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Path,
     settings: Settings,
@@ -68,6 +68,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             say([f"{said}, {part.width - 1} features"], error=True)
     names = names_of("metrics", metrics)
     done = task.run(settings, out, learned, held, last, metrics=names, resume=resume)
+    if done is None:  # another process writes
+        return
     show(task.results_table(done.results))
     say([*task.notes_of(done.results), *done.verdict.lines(), str(done.report)])
 

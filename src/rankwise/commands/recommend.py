@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field
 
+from rankwise import training
 from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
 from rankwise.commands.console import (
     require_folder,
@@ -66,7 +67,7 @@ class ReadingOptions(Section):
         return interactions.read_interactions(path, **asked)
 
 
-@app.command(stopped=_STOPPED)
+@app.command(stopped=_STOPPED, trains=True)
 def train(  # noqa: PLR0917  (a command line is called by names)
     data: Path,
     settings: Settings,
@@ -93,6 +94,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     """
     from rankwise.data import interactions  # noqa: PLC0415  (needs an extra)
 
+    training.require_one_process("rankwise recommend")
     require_folder(out)
     files = {"validation": validation_file, "test": test_file}
     inputs = (data, *files.values(), user_features, item_features)

@@ -42,6 +42,7 @@ from rankwise.estimators.data import (
 from rankwise.estimators.limits import threads_for
 from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_value
 from rankwise.estimators.preparation import Preparation
+from rankwise.estimators.processes import world_size
 from rankwise.naming import metric as named_metric
 
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
@@ -285,6 +286,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 **self.get_params(deep=False),
                 "random_state": data.seed,  # what a generator has come to
                 "data": fingerprint(*parts),
+                "world_size": world_size(),
             }
             asked.pop("verbose", None)  # changes nothing
             data = replace(data, checkpoint=Checkpoint(Path(checkpoint), asked))

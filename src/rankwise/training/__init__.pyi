@@ -1,5 +1,11 @@
 from rankwise.training.checkpoint import CHECKPOINT
-from rankwise.training.devices import PRECISIONS, Devices, Place
+from rankwise.training.devices import (
+    PRECISIONS,
+    Devices,
+    Place,
+    require_one_process,
+    world_size,
+)
 from rankwise.training.learner import Learner, cached_backward
 from rankwise.training.optimizers import (
     MomentumSGD,
@@ -58,6 +64,8 @@ __all__ = [
     "parameter_groups",
     "previous_outputs",
     "require_free",
+    "require_one_process",
     "require_unchanged",
     "set_rate",
+    "world_size",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -51,12 +51,46 @@ class Place:
         return self.rank == 0
 
 
+def world_size() -> int:
+    """Count the processes that torchrun or Ray started.
+
+    Returns:
+        Number of processes; 1 without torchrun and Ray.
+
+    Example:
+        >>> from rankwise.training import world_size
+        >>> world_size()
+        1
+    """
+    return int(os.environ.get("WORLD_SIZE", "1")) if "RANK" in os.environ else 1
+
+
+def require_one_process(what: str) -> None:
+    """Raise where a training that cannot be shared was started in several processes.
+
+    Args:
+        what: What is trained in one process, such as ``"rankwise rank --model linear"``.
+
+    Raises:
+        UsageError: Where there are several processes.
+
+    Example:
+        >>> from rankwise.training import require_one_process
+        >>> require_one_process("rankwise rank --model linear")
+    """
+    if (processes := world_size()) > 1:
+        raise UsageError(
+            f"{what} trains in one process, got {processes}; start it without torchrun and Ray"
+        )
+
+
 class Devices:
     """Hardware of a step: autocast, backward pass, gradients averaged over the processes.
 
-    Processes are those that torchrun started, else there is one. Gradients are averaged here, once
-    for each step, rather than by DistributedDataParallel: it would average in the backward pass of
-    one forward call, while gradient caching has several of them and some tasks none.
+    Processes are those that torchrun or Ray started, else there is one. Gradients are averaged
+    here, once for each step, rather than by DistributedDataParallel: it would average in the
+    backward pass of one forward call, while gradient caching has several of them and some tasks
+    none.
 
     Args:
         precision: One of :data:`PRECISIONS`. Parameters stay in float32; the gradients of float16
@@ -101,6 +135,19 @@ class Devices:
         """Return the value of the first process, on all of them."""
         return value if self.place.world_size == 1 else self.fabric.broadcast(value)
 
+    def on_first(self, function: Callable[[], Value]) -> Value:
+        """Call a function in the first process; its result, or its error, is that of all."""
+        found: tuple[Value | None, UsageError | None] = (None, None)
+        if self.place.is_first:
+            try:
+                found = function(), None
+            except UsageError as error:
+                found = None, error
+        value, problem = self.broadcast(found)
+        if problem is not None:
+            raise problem
+        return value  # type: ignore[return-value]
+
     def share_state(self, module: nn.Module, *, buffers_only: bool = False) -> None:
         """Give every process the parameters and buffers of the first, or the buffers alone."""
         if self.place.world_size == 1:
@@ -139,19 +186,24 @@ def _fabric(precision: str, device: torch.device | None) -> Fabric:
         TorchElasticEnvironment,
     )
 
+    class Environment(TorchElasticEnvironment):
+        """Processes by the variables of torchrun; nodes may have different numbers of them."""
+
+        def validate_settings(self, num_devices: int, num_nodes: int) -> None:
+            pass
+
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     device = torch.device("cpu") if device is None else device
     one_of_several = device.type != "cpu" and device.index is not None
     wanted: int | list[int] = [device.index] if one_of_several else 1
-    nodes = 1
-    if TorchElasticEnvironment.detect():
-        local, world = (int(os.environ[n]) for n in ("LOCAL_WORLD_SIZE", "WORLD_SIZE"))
-        wanted, nodes = local, max(1, world // local)
-    several = nodes > 1 or (isinstance(wanted, int) and wanted > 1)
+    world = world_size()
+    if world > 1:
+        wanted = int(os.environ.get("LOCAL_WORLD_SIZE", str(world)))
     return Fabric(
         accelerator=device.type,
         devices=wanted,
-        num_nodes=nodes,
-        strategy="ddp" if several else "auto",
+        num_nodes=max(1, world // wanted) if isinstance(wanted, int) else 1,
+        strategy="ddp" if world > 1 else "auto",
+        plugins=[Environment()] if world > 1 else None,
         precision=precision,  # type: ignore[arg-type]
     )

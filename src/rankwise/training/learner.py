@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
+from rankwise.training.batch_norm import join_batch_norms
 from rankwise.training.devices import Devices
 from rankwise.training.optimizers import set_rate
 from rankwise.training.task import Moment, StateDict, Task
@@ -58,6 +59,9 @@ class Learner(Generic[Batch]):
         self.devices = devices
         rate = task.options.ema_rate
         self.average = None if rate is None else WeightAverage(task.network, rate)
+        if devices.place.world_size > 1:
+            for module in task.modules().values():
+                join_batch_norms(module)
         self.begin(0)
         devices.share_state(task.network)
 

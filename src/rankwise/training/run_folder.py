@@ -6,8 +6,9 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -15,6 +16,9 @@ import rankwise
 from rankwise.errors import UsageError
 from rankwise.files import is_part, remove_parts, sha256_of
 from rankwise.report import write_json, write_whole
+
+if TYPE_CHECKING:
+    from rankwise.training.devices import Devices
 
 RUN = "run.json"
 _LOCK = ".lock"
@@ -129,18 +133,25 @@ class RunFolder:
         write_json(self.path / RUN, self._about.model_dump())
 
 
+@contextmanager
 def open_folder(
-    out: Path | RunFolder | None, command: str, *, resume: bool = False
-) -> AbstractContextManager[RunFolder | None]:
+    out: Path | RunFolder | None,
+    command: str,
+    *,
+    resume: bool = False,
+    devices: Devices | None = None,
+) -> Iterator[RunFolder | None]:
     """Open the folder of a run; None stays None, and one that is open already stays open.
 
     Args:
         out: Path of the folder, the open folder, or None for a run without one.
         command: Command whose run the folder holds.
         resume: Whether a run in the folder may be continued.
+        devices: Processes of the run: the first one opens the folder, the others get None. Where
+            the folder is refused, all of them raise.
 
-    Returns:
-        Context of the open folder.
+    Yields:
+        The open folder.
 
     Example:
         >>> from rankwise.training import open_folder
@@ -148,9 +159,20 @@ def open_folder(
         ...     print(folder)
         None
     """
-    if isinstance(out, Path):
-        return RunFolder(out, command).opened(resume=resume)
-    return nullcontext(out)
+    if not isinstance(out, Path):
+        yield out
+        return
+    opened: list[RunFolder] = []
+    with ExitStack() as stack:
+
+        def enter() -> None:
+            opened.append(stack.enter_context(RunFolder(out, command).opened(resume=resume)))
+
+        if devices is None:
+            enter()
+        else:
+            devices.on_first(enter)
+        yield opened[0] if opened else None
 
 
 def require_free(path: Path, command: str, *, resume: bool) -> None:

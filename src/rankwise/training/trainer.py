@@ -11,10 +11,9 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from rankwise.errors import UsageError
 from rankwise.report import write_csv
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
-from rankwise.training.devices import Devices, Place
+from rankwise.training.devices import Devices, Place, require_one_process
 from rankwise.training.learner import Learner
 from rankwise.training.run_folder import RunFolder, open_folder
 from rankwise.training.task import StateDict, Task
@@ -170,10 +169,7 @@ class Trainer(Generic[Batch]):
         self.task, self.folder, self.callbacks = task, folder, tuple(callbacks)
         self.learner = Learner(task, devices)
         if task.place.world_size > 1 and not task.joins_processes:
-            raise UsageError(
-                f"this command trains in one process, got {task.place.world_size}; "
-                "start it without torchrun"
-            )
+            require_one_process("this command")
         self.history: list[Row] = []
         self.best = _Best()
         self.start = math.nan
@@ -279,8 +275,10 @@ class Trainer(Generic[Batch]):
         }
 
     def _restore(self) -> bool:
-        state = None if self.folder is None else load_checkpoint(self.folder, self.task)
-        state = self.learner.devices.broadcast(state)
+        folder = self.folder
+        state = self.learner.devices.on_first(
+            lambda: None if folder is None else load_checkpoint(folder, self.task)
+        )
         if state is None:
             return False
         self.start = float(state["start"])
@@ -345,8 +343,7 @@ def fit(
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         devices = Devices(precision, device)
-        own = out if devices.place.is_first else None
-        with open_folder(own, command, resume=resume) as folder:
+        with open_folder(out, command, resume=resume, devices=devices) as folder:
             task = make_task(devices.place)
             trainer = Trainer(task, devices=devices, folder=folder, callbacks=callbacks)
             return task, trainer.fit(resume=resume)

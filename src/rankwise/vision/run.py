@@ -120,9 +120,9 @@ def image_run(
     **options: Unpack[ImageOptions],
 ) -> Iterator[RunFolder | None]:
     """Open the folder of a run in the first process, with its settings and split; finish it."""
-    first = Devices(device=options.get("device")).place.is_first
+    devices = Devices(device=options.get("device"))
     resume = options.get("resume", False)
-    with open_folder(out if first else None, command, resume=resume) as folder:
+    with open_folder(out, command, resume=resume, devices=devices) as folder:
         if folder is not None and folder.read(CHECKPOINT) is None:
             write_config(out, settings)
             write_division(out, record)

@@ -16,8 +16,8 @@ from rankwise.tasks.compare import candidates
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import CLASSES
 from rankwise.tasks.compare.problem import Problem, read_problem
-from rankwise.tasks.compare.search import Search
 from rankwise.tasks.compare.settings import Settings
+from rankwise.tasks.compare.trial import Trials
 
 __all__ = [
     "StubRanker",
@@ -120,8 +120,8 @@ def settings(folder: Any, **options: Any) -> Settings:
 
 def evaluate_split(candidate: Any, params: Any, here: Problem, split: Any, seeds: range) -> Any:
     """The scores of a split, without a limit of time."""
-    search = Search(candidate, here, None, None, math.inf, Cost(0.0, 0.0, 0.0))
-    return search.evaluate(params, split, seeds, math.inf)
+    trials = Trials(candidate, here, Cost(0.0, 0.0, 0.0))
+    return trials.evaluate(params, split, seeds, math.inf)
 
 
 def problem(folder: Any, **options: Any) -> Problem:

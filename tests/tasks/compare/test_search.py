@@ -7,7 +7,7 @@ import optuna
 import pytest
 from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
-from rankwise.tasks.compare import search
+from rankwise.tasks.compare import trial
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import FoldScores
@@ -110,7 +110,7 @@ def test_stopped_and_resumed_it_tries_what_it_would_have_tried(tmp_path, monkeyp
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
     first = tuned(tmp_path, trials=3)
-    monkeypatch.setattr(search, "fit_members", None)  # nothing is fitted any more
+    monkeypatch.setattr(trial, "fit_members", None)  # nothing is fitted any more
     again = tuned(tmp_path, trials=3)
     assert again.params == first.params
     assert again.seconds == first.seconds

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import torch
 from tests.tasks.contrast.cases import SETTINGS, images
-from tests.training.processes import run_two
+from tests.training.processes import run_processes
 
 from rankwise.errors import UsageError
 from rankwise.tasks.contrast.task import ContrastNet, ContrastTask, read_images, train
-from rankwise.training import Place, Step
+from rankwise.training import Place, Step, Trainer
 
 KILLED = """
 import os, signal, sys
@@ -105,30 +105,70 @@ def test_other_images_are_not_a_continuation(tmp_path):
         train(other, SETTINGS, tmp_path / "run", resume=True)
 
 
-def work(rank: int, folder: str) -> None:
-    """Called in two processes, with 4 images each."""
-    settings = SETTINGS.replace(batch=4, objective="global_contrastive")
+# Adam would turn rounding errors of a gradient of 0 into steps.
+SGD = SETTINGS.replace(optimizer="sgd", learning_rate=0.1)
+
+
+def work(rank: int, folder: str, batch: str) -> None:
+    """Called in several processes."""
+    settings = SGD.replace(batch=int(batch))
     trained = train(read_images(Path(folder) / "stripes.npz"), settings, Path(folder) / "run")
     state = {"network": trained.network.state_dict(), "history": trained.history}
     torch.save(state, Path(folder) / f"{rank}.pt")
 
 
-def test_two_processes_train_one_network_on_half_of_the_batch_each(tmp_path):
-    data = images(tmp_path)
-    run_two("tests.tasks.contrast.test_task", "work", str(tmp_path))
-    one, other = (torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2))
-    assert one["history"] == other["history"]
-    assert [row["step"] for row in one["history"]] == [3, 6]  # 24 images, 8 a step
-    for name, value in one["network"].items():
-        assert torch.equal(other["network"][name], value), name
-    rows = []
+class Joined(ContrastTask):
+    """The batches of several processes in one, whose parts are augmented as each of them does."""
+
+    def __init__(self, data, settings, processes):
+        super().__init__(data, settings)
+        self.processes = processes
+
+    def two_views_of(self, batch):
+        parts = []
+        seed = int(torch.randint(2**62, ()))
+        for rank, rows in enumerate(batch.chunk(self.processes)):
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed + rank)
+                parts.append(self.views(self.images.x_train[rows]).chunk(2))
+        return torch.cat([view for views in zip(*parts, strict=True) for view in views])
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_processes_are_one_on_the_joined_batch(tmp_path, processes):
+    """The loss, its memory and the batch norms, with augmentations."""
+    data, size = images(tmp_path), 12 // processes
+    run_processes(processes, "tests.tasks.contrast.test_task", "work", str(tmp_path), str(size))
+    found = [torch.load(tmp_path / f"{r}.pt", weights_only=True) for r in range(processes)]
+    for other in found[1:]:
+        assert other["history"] == found[0]["history"]
+        for name, value in found[0]["network"].items():
+            assert torch.equal(other["network"][name], value), name
+    with torch.random.fork_rng(devices=[]):
+        task = Joined(data, SGD.replace(batch=12), processes)
+        history = Trainer(task).fit().history
+    assert [row["step"] for row in history] == [2, 4]  # 24 images, 12 a step
+    for ours, theirs in zip(found[0]["history"], history, strict=True):
+        assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)
+    moved = 0.0
+    start = ContrastTask(data, SETTINGS).network.state_dict()
+    for name, value in task.network.state_dict().items():
+        torch.testing.assert_close(found[0]["network"][name], value, rtol=1e-4, atol=1e-5)
+        moved = max(moved, float((start[name] - value).abs().max()))
+    assert moved > 1e-2
+    state = torch.load(tmp_path / "run" / "checkpoint.pt", weights_only=True)
+    assert (state["world_size"], state["joined_batch"]) == (processes, processes * size)
+
+
+def test_every_image_is_in_one_batch_of_an_epoch(tmp_path):
+    data, rows = images(tmp_path), []
     for rank in range(2):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(3)
             place = Place(rank=rank, world_size=2)
             task = ContrastTask(data, SETTINGS.replace(batch=4), place)
             rows.append(torch.cat(list(itertools.islice(task.batches(0), 3))))
-    assert sorted(torch.cat(rows).tolist()) == list(range(24))  # every image once in an epoch
+    assert sorted(torch.cat(rows).tolist()) == list(range(24))
 
 
 def test_shapes_of_features_and_embedding():

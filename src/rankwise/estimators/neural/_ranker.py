@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from rankwise.checks import require_count, require_number, require_positive
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, State, Training
 from rankwise.estimators.neural._training import Encoding, Network, Rows, train_network
+from rankwise.estimators.processes import joined_scores, world_size
 from rankwise.extras import require
 
 _BLOCK = 1 << 15  # rows scored at a time
@@ -107,7 +109,8 @@ class NeuralRanker(Ranker):
         train = data.train
         self.encoding_ = Encoding.learn(train.X, train.weight, self.preparation_.categories)
         # Where all rows are one batch a row of weight 2 is the row twice, but for rounding.
-        dtype = torch.float64 if len(train) <= self.batch_size else torch.float32
+        joined = world_size() * self.batch_size
+        dtype = torch.float64 if len(train) <= joined else torch.float32
         network = self._make_network(data.seed).to(device, dtype)
         rows = train.X if not isinstance(train.X, np.ndarray) else self.encoding_(train.X, dtype)
 
@@ -119,13 +122,14 @@ class NeuralRanker(Ranker):
             scores: Tensor = network(*(t.to(device) for t in part))
             return scores
 
+        run = partial(self._run, network)
         with _progress(self.verbose, self.epochs) as progress:
             self.history_ = train_network(
                 network,
                 data,
                 self,
                 forward=forward,
-                held_out_scores=lambda: self._run(network, data.held_out.X),
+                held_out_scores=lambda: joined_scores(run, data.held_out.X),
                 progress=progress,
             )
         self.n_iter_ = len(self.history_)
@@ -142,7 +146,7 @@ class NeuralRanker(Ranker):
         """Return scores without a graph, by blocks, on the device and in the dtype of a network."""
         like = next(network.parameters())
         with torch.no_grad():
-            blocks = []
+            blocks = [torch.zeros(0, dtype=like.dtype)]  # a process may have no rows
             for start in range(0, X.shape[0], _BLOCK):
                 numbers, codes = self.encoding_(X[start : start + _BLOCK], like.dtype)
                 blocks.append(network(numbers.to(like.device), codes.to(like.device)).cpu())

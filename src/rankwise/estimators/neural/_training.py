@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from rankwise.baselines.pointwise import PointwiseObjective
+from rankwise.distributed import AcrossProcesses
 from rankwise.estimators.data import Floats, Matrix, Training, Vector, dense
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.linear._search import moments
 from rankwise.estimators.names import entry_of, is_log_loss, objective_name
+from rankwise.estimators.processes import average_gradients, from_first, own_rows, world_size
 from rankwise.naming.lookup import objective as named_objective
 from rankwise.naming.lookup import signature_of_objective
 from rankwise.naming.signatures import EMPTY
@@ -121,7 +123,8 @@ def train_network(
     latter, also where the objective is cross-entropy itself, so that both train alike.
     Of epochs of equal value the later one is best. Every epoch is saved in ``data.checkpoint``, if
     there is one, and the epochs in it are not trained again. Where the time is up an epoch ends
-    early, and its stage with it; both stages have half of the time.
+    early, and its stage with it; both stages have half of the time. Processes that share the fit
+    (:func:`~rankwise.estimators.processes.shared_fit`) each have a part of every batch.
     """
     warm = min(options.warm_start_epochs, options.epochs)
     both = [("log_loss", warm), (options.objective, options.epochs - warm)]
@@ -129,7 +132,8 @@ def train_network(
     stages = [(options.objective, options.epochs)] if is_log_loss(options.objective) else both
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
-    before = (None if data.checkpoint is None else data.checkpoint.load()) or {}
+    checkpoint, world = data.checkpoint, world_size()
+    before = from_first(lambda: None if checkpoint is None else checkpoint.load()) or {}
     if before:
         history, best, kept, since = (before[n] for n in ("history", "best", "kept", "since"))
     for stage, (name, epochs) in enumerate(stages):
@@ -147,16 +151,19 @@ def train_network(
             for part, module in parts.items():
                 module.load_state_dict(before[part])
             done = before["done"]
-        drawn = epoch_batches(data, objective, options.batch_size, options.positives)
+        joined = AcrossProcesses(objective) if world > 1 else objective
+        positives = None if options.positives is None else world * options.positives
+        drawn = epoch_batches(data, objective, world * options.batch_size, positives)
         batches = islice(drawn, done, None)
         with part_of_time(len(stages) - stage):
             for epoch in range(done, epochs):
                 if since >= options.patience:
                     break
                 late = False
-                for rows in next(batches):
+                for rows in map(own_rows, next(batches)):
                     optimizer.zero_grad()
-                    _loss(objective, data, rows, forward(rows)).backward()
+                    _loss(joined, data, rows, forward(rows)).backward()
+                    average_gradients(parameters)
                     optimizer.step()
                     if late := time_is_up():
                         break
@@ -168,11 +175,11 @@ def train_network(
                     best, kept = value, copy.deepcopy(network.state_dict())
                 if late:
                     break  # and no checkpoint of half an epoch
-                if data.checkpoint is not None:
+                if checkpoint is not None:
                     states = {part: module.state_dict() for part, module in parts.items()}
                     reached = {"history": history, "best": best, "kept": kept, "since": since}
                     reached |= {"stage": stage, "done": epoch + 1}
-                    data.checkpoint.save({**states, **reached})
+                    checkpoint.save({**states, **reached})
     network.load_state_dict(kept)
     return history
 
@@ -194,7 +201,9 @@ def objective_for(name: str, data: Training) -> Objective:
     return module
 
 
-def _loss(objective: Objective, data: Training, rows: Rows, scores: Tensor) -> Tensor:
+def _loss(
+    objective: Objective | AcrossProcesses, data: Training, rows: Rows, scores: Tensor
+) -> Tensor:
     train, device = data.train, scores.device
     target, weight, groups = (
         None if a is None else torch.from_numpy(a[rows]).to(device)
@@ -203,7 +212,8 @@ def _loss(objective: Objective, data: Training, rows: Rows, scores: Tensor) -> T
     assert target is not None
     item_ids = torch.from_numpy(rows).to(device)
     list_ids = None if groups is None else torch.unique(groups)
-    if isinstance(objective, PointwiseObjective):  # knows neither lists nor degrees
+    inner = objective.objective if isinstance(objective, AcrossProcesses) else objective
+    if isinstance(inner, PointwiseObjective):  # knows neither lists nor degrees
         target, groups = (target > 0).to(target.dtype), None
     loss: Tensor = objective(
         scores, target, weight=weight, groups=groups, list_ids=list_ids, item_ids=item_ids
@@ -227,15 +237,16 @@ def epoch_batches(
             order = rng.permutation(len(train))
             yield np.split(order, range(batch_size, len(train), batch_size))
     sampler: BalancedBatches | ListBatches
+    whole = {"rank": 0, "world_size": 1}  # all processes draw the joined batch, and split it
     if train.groups is not None:
         sizes = train.list_sizes
         lists = int(np.clip(batch_size // sizes.mean(), 1, len(sizes)))
-        sampler = ListBatches(train.groups, lists, seed=data.seed)
+        sampler = ListBatches(train.groups, lists, seed=data.seed, **whole)
     else:
         above = int((train.target > 0).sum())
         wanted = max(batch_size // 8, round(batch_size * data.prior), 1)
         taken = min(wanted if positives is None else positives, above)
         rest = min(max(1, batch_size - taken), len(train) - above)
-        sampler = BalancedBatches(train.target > 0, taken, rest, seed=data.seed)
+        sampler = BalancedBatches(train.target > 0, taken, rest, seed=data.seed, **whole)
     while True:
         yield [np.asarray(batch) for batch in sampler]

@@ -30,6 +30,7 @@ from rankwise.tasks.compare.search import CandidateError, Event, Search, Tuned
 from rankwise.tasks.compare.selection import Evaluation, choose, on_common_splits
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training_rows import TrainingRows
+from rankwise.tasks.compare.workers import Workers, open_workers
 
 STUDY = "study.db"
 TRIALS = "trials"
@@ -50,18 +51,38 @@ def run(
     out: Path,
     *,
     resume: bool = False,
+    ray: str | None = None,
     on_read: Callable[[Problem], None] = lambda problem: None,
     on_event: Callable[[Event], None] = lambda event: None,
     on_warning: Callable[[str], None] = lambda words: None,
-) -> CompareResult:
+) -> CompareResult | None:
     """Compare into the folder ``out``; one that holds a run already is only touched to resume it.
 
     A candidate is written when it is done, and every trial of those that are not: after a stop
     nothing of either is repeated. ``on_read`` is called once, when the table is read;
-    ``on_warning`` gets what the budget does not allow, before the training begins.
+    ``on_warning`` gets what the budget does not allow, before the training begins. The processes of
+    torchrun, or the workers of a cluster (``ray``), each evaluate a trial at a time; in all
+    processes but the first the result is None.
     """
     chosen = candidates(settings.metric, settings.candidates)
     problem = read_problem(settings)
+    with open_workers(problem, out, ray, resume=resume) as workers:
+        if workers is False:
+            return None
+        return _compare(problem, chosen, out, workers, resume, on_read, on_event, on_warning)
+
+
+def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
+    problem: Problem,
+    chosen: Sequence[Candidate],
+    out: Path,
+    workers: Workers | None,
+    resume: bool,
+    on_read: Callable[[Problem], None],
+    on_event: Callable[[Event], None],
+    on_warning: Callable[[str], None],
+) -> CompareResult:
+    settings = problem.settings
     with (
         open_run(out, problem, resume=resume) as folder,
         threads_for(len(problem.table) * len(problem.table.names)),
@@ -89,7 +110,7 @@ def run(
                 "pass another --out to train them"
             )
         alone = [e for e in alone if e.key in budget.costs and e.name not in budget.left_out]
-        trained, failed = _train(out, alone, rounds, budget, on_event)
+        trained, failed = _train(out, alone, rounds, budget, on_event, workers=workers)
         on_event(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
         fitted, evaluation = _evaluate(chosen, trained, settings.repeats)
         if not any(each.candidate.is_log_loss for each in fitted):
@@ -138,6 +159,8 @@ def _train(
     rounds: Sequence[tuple[str, Problem]],
     budget: Budget,
     on_event: Callable[[Event], None],
+    *,
+    workers: Workers | None,
 ) -> tuple[list[tuple[Problem, dict[str, Fitted]]], dict[str, str]]:
     """Return the candidates of every round by name, done now or before, and why others failed."""
     fitted: dict[str, dict[str, Fitted]] = {prefix: {} for prefix, _ in rounds}
@@ -150,7 +173,8 @@ def _train(
             if done is None:
                 share = budget.share(name, problem, [each for _, each in steps[number:]])
                 cost = budget.costs[candidate.key]
-                search = Search(candidate, problem, storage, out / TRIALS, share, cost, prefix)
+                files = (storage, out / TRIALS)
+                search = Search(candidate, problem, *files, share, cost, prefix, workers)
                 began, used = time.perf_counter(), 0.0
                 try:
                     tuned = search.tune(at, on_event)
@@ -182,7 +206,7 @@ def finish(search: Search, tuned: Tuned) -> Fitted:
     rest = plan.splits[len(folds) : wanted]
     for step, split in enumerate(rest):
         part = max(per_fit, (ends - last - time.perf_counter()) / (len(rest) - step))
-        folds.append(search.evaluate(tuned.params, split, seeds, part))
+        folds.append(search.trials.evaluate(tuned.params, split, seeds, part))
     development, test = plan.parts.development, plan.parts.test
     after = len(seeds) * search.cost.after(len(development), 2 * len(test))
     with time_limit(max(last, ends - time.perf_counter()) - after) as final:

@@ -6,7 +6,7 @@ import time
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -16,15 +16,17 @@ import optuna
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
-from rankwise.estimators.limits import time_limit
 from rankwise.files import read_npz, write_npz
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate, Params, options_of
-from rankwise.tasks.compare.fit import FoldScores, fit_members, fold_arrays, folds_of, scored
-from rankwise.tasks.compare.problem import Problem, Rows
+from rankwise.tasks.compare.fit import FoldScores, fold_arrays, folds_of
+from rankwise.tasks.compare.problem import Problem
+from rankwise.tasks.compare.trial import TrialResult, Trials, mean_of
+from rankwise.tasks.compare.workers import Workers
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
-_SECONDS, _FAILED, _FITS = "seconds", "failed", "fits"
+# Of a trial: its share of the clock, its own seconds, why it failed, how many fits it has made.
+_SECONDS, _WORK, _FAILED, _FITS = "seconds", "work", "failed", "fits"
 _LAST_FIT = 1.1  # factor by which the fit on all rows may take longer than its rows explain
 _BEFORE_PRUNING = 4  # trials that are always evaluated on every fold
 
@@ -72,6 +74,7 @@ class Search:
     seconds: float
     cost: Cost
     prefix: str = ""  # of the names in both, where a candidate is tuned several times
+    workers: Workers | None = None  # that evaluate trials at the same time; None: this process
 
     @property
     def _file(self) -> Path:
@@ -101,7 +104,7 @@ class Search:
         Every finished trial is stored and is not repeated: a later call resumes where an earlier
         one was stopped, and draws the options that it would have drawn. Time is left for what
         follows the tuning, the other splits and the last fit; a trial that would take it is cut
-        short.
+        short. Several workers have one trial each at a time, none of which is pruned.
         """
         plan, settings = self.problem.plan, self.problem.settings
         study, known, seeds = self._study(), self._known(), settings.seeds
@@ -113,39 +116,30 @@ class Search:
             share = max(used / self.seconds, len(done) / settings.trials)
             value = None if best is None else best.value
             on_event(replace(at, trials=len(done), best=value, share=min(1.0, share)))
-            per_fit = used / max(1, sum(trial.user_attrs[_FITS] for trial in done))
+            worked = sum(_work_of(trial) for trial in done)
+            per_fit = worked / max(1, sum(trial.user_attrs[_FITS] for trial in done))
             enough = used + per_fit * (plan.tuned + fits_after) > self.seconds
             if done and (enough or len(done) >= settings.trials):
                 break
-            if len(done) < len(known) and not study.get_trials(states=(TrialState.WAITING,)):
-                study.enqueue_trial(known[len(done)])
+            waiting = len(study.get_trials(deepcopy=False, states=(TrialState.WAITING,)))
+            workers = 1 if self.workers is None else self.workers.count
+            count = min(workers, settings.trials - len(done))
+            for options in known[len(done) + waiting : len(done) + count]:
+                study.enqueue_trial(options)
             first = self.seconds * plan.tuned / (plan.tuned + last)
-            self._try(study, self.seconds - used - per_fit * last if done else first)
+            self._try(study, self.seconds - used - per_fit * last if done else first, count)
         if best is None:
             why = next((t.user_attrs[_FAILED] for t in done if _FAILED in t.user_attrs), "no value")
             raise CandidateError(f"{self.candidate.name}: {why}")
         params, folds = options_of(best.params), self.kept(best.number)
         if folds is None:  # the file is gone
-            folds = tuple(self._evaluated(params, per_fit * plan.tuned))
+            folds = tuple(self.trials.splits(params, per_fit * plan.tuned))
         return Tuned(params, folds, len(done), used, per_fit, _curve(done))
 
-    def evaluate(
-        self, params: Params, split: tuple[Rows, Rows], seeds: range, seconds: float
-    ) -> FoldScores:
-        """Fit on the training rows of a split, score its validation rows, all in some seconds."""
-        train, validation = split
-        with time_limit(seconds - len(seeds) * self.cost.after(*map(len, split))) as limit:
-            members = fit_members(self.candidate, params, self.problem, train, seeds)
-        scores, ranked = scored(members, self.problem, validation)
-        value = self.problem.value(scores, validation)
-        return FoldScores(scores, ranked, value, limit.reached)
-
-    def _evaluated(self, params: Params, seconds: float) -> Iterator[FoldScores]:
-        """Fit on one tuned split after another, each within its part of the time."""
-        ends, plan = time.perf_counter() + seconds, self.problem.plan
-        for step, split in enumerate(plan.splits[: plan.tuned]):
-            part = (ends - time.perf_counter()) / (plan.tuned - step)
-            yield self.evaluate(params, split, self.problem.seeds[:1], part)
+    @property
+    def trials(self) -> Trials:
+        """What the trials share, without the files of the search."""
+        return Trials(self.candidate, self.problem, self.cost)
 
     def _study(self) -> optuna.Study:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -176,9 +170,8 @@ class Search:
         found = own if best is None else own | best.params
         return [own] if found == own else [found, own]
 
-    def _try(self, study: optuna.Study, seconds: float) -> None:
-        """Run one more trial; its scores are kept if it is the best evaluated on every split."""
-        tuned, number = self.problem.plan.tuned, len(_done(study))
+    def _ask(self, study: optuna.Study, number: int) -> optuna.Trial:
+        """Draw the options of a trial."""
         # A sampler of its own for every trial: a resumed one draws the same.
         start = zlib.crc32(self.candidate.key.encode()) + self.problem.settings.seed
         with warnings.catch_warnings():
@@ -186,37 +179,54 @@ class Search:
             study.sampler = optuna.samplers.TPESampler(
                 seed=(start + 7919 * number) % 2**32, n_startup_trials=5, multivariate=True
             )
-        trial = study.ask(self.candidate.space())
-        folds, began, state = list[FoldScores](), time.perf_counter(), TrialState.COMPLETE
-        try:
-            for step, each in enumerate(self._evaluated(options_of(trial.params), seconds)):
-                folds.append(each)
-                if step + 1 < tuned:
-                    trial.report(_mean(folds), step)
-                    if trial.should_prune():
-                        state = TrialState.PRUNED
-                        break
-            if not np.isfinite(_mean(folds)):
-                raise ValueError(f"{self.problem.metric} is not defined for any validation row")
-        except (ValueError, ArithmeticError) as error:
-            trial.set_user_attr(_FAILED, " ".join(str(error).split()))
+        return study.ask(self.candidate.space())
+
+    def _try(self, study: optuna.Study, seconds: float, count: int) -> None:
+        """Run one more trial, or one in each of ``count`` workers."""
+        done = len(_done(study))
+        asked = [self._ask(study, done + number) for number in range(count)]
+        params, began = [options_of(each.params) for each in asked], time.perf_counter()
+        if self.workers is None:
+            (trial,) = asked
+
+            def prune(folds: list[FoldScores]) -> bool:
+                trial.report(mean_of(folds), len(folds) - 1)
+                return trial.should_prune()
+
+            found = [self.trials.run(params[0], seconds, prune)]
+        else:
+            found = self.workers.run(self.trials, params, seconds)
+        clock = (time.perf_counter() - began) / count
+        for trial, result in zip(asked, found, strict=True):
+            self._keep_result(study, trial, result, clock)
+
+    def _keep_result(
+        self, study: optuna.Study, trial: optuna.Trial, result: TrialResult, clock: float
+    ) -> None:
+        """Store a trial; its scores are kept if it is the best evaluated on every split."""
+        state = TrialState.PRUNED if result.pruned else TrialState.COMPLETE
+        if result.failed is not None:
+            trial.set_user_attr(_FAILED, result.failed)
             state = TrialState.FAIL
-        trial.set_user_attr(_SECONDS, time.perf_counter() - began)
-        trial.set_user_attr(_FITS, max(1, len(folds)))
-        whole, best = state == TrialState.COMPLETE, _best(study)
-        if whole and (best is None or _mean(folds) > (best.value or 0.0)):
+        trial.set_user_attr(_SECONDS, clock)
+        trial.set_user_attr(_WORK, result.seconds)
+        trial.set_user_attr(_FITS, max(1, len(result.folds)))
+        whole, best, folds = state == TrialState.COMPLETE, _best(study), result.folds
+        if whole and (best is None or mean_of(folds) > (best.value or 0.0)):
             self.keep(trial.number, folds)  # before tell: a finished trial has its scores
-        study.tell(trial, _mean(folds) if whole else None, state=state)
-
-
-def _mean(folds: Sequence[FoldScores]) -> float:
-    return float(np.mean([each.value for each in folds]))
+        study.tell(trial, mean_of(folds) if whole else None, state=state)
 
 
 def _done(study: optuna.Study) -> list[FrozenTrial]:
     """Return the trials that came to an end; one that was stopped has no time."""
     found = study.get_trials(deepcopy=False, states=_DONE)
     return [trial for trial in found if _SECONDS in trial.user_attrs]
+
+
+def _work_of(trial: FrozenTrial) -> float:
+    """Return the seconds that a trial took in its process."""
+    found: float = trial.user_attrs.get(_WORK, trial.user_attrs[_SECONDS])
+    return found
 
 
 def _best(study: optuna.Study) -> FrozenTrial | None:

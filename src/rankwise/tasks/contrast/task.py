@@ -128,14 +128,19 @@ def steps_per_epoch(images: Images, settings: Settings, processes: int = 1) -> i
     """Return the number of whole batches; the remaining images wait for the next epoch."""
     steps = len(images.x_train) // (settings.batch * processes)
     if steps == 0:
+        each = "" if processes == 1 else f" in each of {processes} processes"
         raise UsageError(
-            f"batch must be at most the {len(images.x_train)} training images, got {settings.batch}"
+            f"batch must be at most the {len(images.x_train)} training images, "
+            f"got {settings.batch}{each}"
         )
     return steps
 
 
 class ContrastTask(Task[Tensor]):
-    """Batches are rows of the training images; all randomness is torch's global generator's."""
+    """Batches are rows of the training images; all randomness is torch's global generator's.
+
+    The loss and the batch norms are those of the joined batch of all processes.
+    """
 
     network: ContrastNet
     counts_epochs = True
@@ -172,8 +177,18 @@ class ContrastTask(Task[Tensor]):
             for start in range(0, self.steps * joined, joined):
                 yield order[start + own : start + own + size]
 
+    def two_views_of(self, batch: Tensor) -> Tensor:
+        """Return the views of a batch; each of several processes draws augmentations of its own."""
+        pixels = self.images.x_train[batch].to(self.place.device)
+        if self.place.world_size == 1:
+            return self.views(pixels)
+        seed = int(torch.randint(2**62, ()))  # of the generator that all processes share
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed + self.place.rank)
+            return self.views(pixels)
+
     def step_loss(self, batch: Tensor, moment: Moment) -> Tensor:
-        pixels = self.views(self.images.x_train[batch].to(self.place.device))
+        pixels = self.two_views_of(batch)
         with moment.autocast():
             embeddings = self.network(pixels)
         first, second = (gather_with_gradient(view) for view in embeddings.chunk(2))

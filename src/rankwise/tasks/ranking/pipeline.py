@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import torch
 from numpy.typing import NDArray
 
 from rankwise.data import DataError
@@ -17,6 +18,7 @@ from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
 from rankwise.estimators import Ranker
 from rankwise.estimators.names import is_graded
+from rankwise.estimators.processes import shared_fit
 from rankwise.naming import metric
 from rankwise.report import write_json
 from rankwise.report.verdict import Verdict
@@ -29,7 +31,7 @@ from rankwise.tasks.ranking.report import (
     write_results,
 )
 from rankwise.tasks.ranking.settings import DEFAULT, Settings
-from rankwise.training import RunFolder
+from rankwise.training import Devices, open_folder, require_one_process, world_size
 
 
 def fitted(
@@ -97,13 +99,24 @@ def run(
     *,
     metrics: Sequence[str] = DEFAULT,
     resume: bool = False,
-) -> Finished:
+) -> Finished | None:
     """Fit into the folder ``out``, then evaluate every file that was given.
 
     A folder that already holds a run needs ``resume``: a stopped run continues from its checkpoint,
-    to the same model as without the stop; a finished one is evaluated again.
+    to the same model as without the stop; a finished one is evaluated again. Several processes fit
+    one network on their joined batches; the first one writes, the others return None.
     """
-    with RunFolder(out, "rank").opened(resume=resume) as folder:
+    if settings.model != "mlp":
+        require_one_process(f"rankwise rank --model {settings.model}")
+    devices, ended = None, (out / CONFIG).exists
+    if world_size() > 1:
+        devices = Devices(device=torch.device(str(settings.options.get("device", "cpu"))))
+    with open_folder(out, "rank", resume=resume, devices=devices) as folder, shared_fit():
+        fit_again = not (ended() if devices is None else devices.on_first(ended))
+        if folder is None:
+            if fit_again:
+                fitted(settings, train, validation)
+            return None
         given = {"train": train, "validation": validation, "test": test}
         parts = {name: part for name, part in given.items() if part is not None}
         names, relevant = (*metrics, settings.metric), settings.relevant
@@ -116,12 +129,12 @@ def run(
             test.columns(max(part.width for part in (train, validation) if part is not None))
         files = {name: str(part.path) for name, part in parts.items()}
         asked = {"data": files, "settings": settings.model_dump()}
-        if (out / CONFIG).exists():
-            _require_the_same(out / CONFIG, asked)
-            ranker = load_run(out)[1]
-        else:
+        if fit_again:
             ranker = fitted(settings, train, validation, checkpoint=out / CHECKPOINT)
             ranker.save(out / MODEL)
+        else:
+            _require_the_same(out / CONFIG, asked)
+            ranker = load_run(out)[1]
         results = {
             name: evaluate_lists(scores_of(ranker, part), part, names, relevant=relevant)
             for name, part in parts.items()
