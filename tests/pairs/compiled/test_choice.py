@@ -95,6 +95,7 @@ def test_curvature_of_many_scores(surrogate: Surrogate):
 
 @needs_numba
 @quiet_compiler
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
 @pytest.mark.parametrize("shape", [(9_000,), (900, 10)])
 def test_a_compiled_step_runs_it_in_eager_mode(shape):
     torch.manual_seed(0)
