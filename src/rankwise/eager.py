@@ -66,8 +66,26 @@ class Function(torch.autograd.Function):
 
 
 def eager_backward(backward: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
-    """Run the backward pass of an autograd function in eager mode, and only for first gradients."""
-    return eager_only(torch.autograd.function.once_differentiable(backward))
+    """Run the backward pass of an autograd function in eager mode, and only for first gradients.
+
+    Torch raises for a second one where the gradient that arrives has a graph. Where it is constant,
+    as that of a sum, the second derivative would silently be zero.
+    """
+    once: Callable[..., T] = torch.autograd.function.once_differentiable(backward)
+
+    @wraps(backward)
+    def call(ctx: C, /, *gradients: P.args, **none: P.kwargs) -> T:
+        if torch.is_grad_enabled():
+            return once(ctx, *map(_with_graph, gradients), **none)
+        return once(ctx, *gradients, **none)
+
+    return eager_only(call)
+
+
+def _with_graph(gradient: object) -> object:
+    if isinstance(gradient, Tensor) and not gradient.requires_grad:
+        return gradient.detach().requires_grad_()
+    return gradient
 
 
 def _disabled(function: Callable[P, T]) -> Callable[P, T]:

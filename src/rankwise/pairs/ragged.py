@@ -25,7 +25,33 @@ class Side:
         """The flat values laid out in this rectangle, differentiable in them."""
         if len(flat) == 0:  # nothing to point at: every cell is padding
             return flat.new_full(self.mask.shape, fill)
-        return flat[self.positions].masked_fill(~self.mask, fill)
+        # Padding is taken from behind the last item. The gradient of an index would sort places.
+        cells = self.positions.masked_fill(~self.mask, len(flat)).reshape(-1)
+        padded = torch.cat([flat, flat.new_full((1,), fill)])
+        return padded.gather(0, cells).reshape(self.mask.shape)
+
+
+def number_lists(*groups: Tensor) -> tuple[tuple[Tensor, ...], int]:
+    """Number the lists by ascending id: the list of every item, one tensor a side, and their count.
+
+    Ids from a range that is not much longer than the number of items need no sort.
+    """
+    sizes, ids = [len(g) for g in groups], torch.cat(groups).long()
+    if len(ids) == 0:
+        return torch.split(ids, sizes), 0
+    low, high = (int(end) for end in ids.aminmax())
+    if high - low > _SPARSE * len(ids):
+        found, numbers = torch.unique(ids, return_inverse=True)
+        return torch.split(numbers, sizes), len(found)
+    numbers = ids - low
+    present = torch.bincount(numbers) > 0
+    names = present.cumsum(0)
+    if int(names[-1]) < len(present):
+        numbers = (names - 1)[numbers]
+    return torch.split(numbers, sizes), int(names[-1])
+
+
+_SPARSE = 4  # ids per item above which sorting them costs less than looking at their range
 
 
 def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
@@ -34,15 +60,16 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     Ids may be any integers in any order. A list that is missing on one side has an empty row there.
     Every rectangle comes with the places of its lists in ascending order of all ids.
     """
-    ids, compact = torch.unique(torch.cat(groups), return_inverse=True)
-    sides = torch.split(compact, [len(g) for g in groups])
-    counts = [torch.bincount(side, minlength=len(ids)) for side in sides]
-    orders = [torch.argsort(side, stable=True) for side in sides]
+    sides, n_lists = number_lists(*groups)
+    counts = [torch.bincount(side, minlength=n_lists) for side in sides]
+    orders = [_stable_order(side, n_lists) for side in sides]
     starts = [count.cumsum(0) - count for count in counts]
     # The class of a list: the bit length of its size on every side.
-    bits = torch.stack([torch.frexp(count.double()).exponent for count in counts], dim=1)
-    _, which, sizes = torch.unique(bits, dim=0, return_inverse=True, return_counts=True)
-    for members in torch.split(torch.argsort(which, stable=True), sizes.tolist()):
+    code = torch.zeros(n_lists, dtype=torch.long, device=groups[0].device)
+    for count in counts:
+        code = code * 64 + torch.frexp(count.double()).exponent
+    classes, which, sizes = torch.unique(code, return_inverse=True, return_counts=True)
+    for members in torch.split(_stable_order(which, len(classes)), sizes.tolist()):
         yield (
             members,
             [
@@ -52,10 +79,23 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
         )
 
 
+_DIGIT = 15  # bits: torch sorts integers of 16 by radix, ten times as fast as longer ones
+
+
+def _stable_order(numbers: Tensor, count: int) -> Tensor:
+    """The stable order of whole numbers below ``count``, digit by digit."""
+    order = torch.arange(len(numbers), device=numbers.device)
+    if bool((numbers[1:] >= numbers[:-1]).all()):
+        return order
+    for shift in range(0, max(1, (count - 1).bit_length()), _DIGIT):
+        digit = (numbers[order] >> shift) & ((1 << _DIGIT) - 1)
+        order = order[torch.sort(digit.to(torch.int16), stable=True).indices]
+    return order
+
+
 def _rectangle(order: Tensor, start: Tensor, count: Tensor) -> Side:
     longest = int(count.max()) if len(count) else 0
     column = torch.arange(longest, device=order.device)
     mask = column < count[:, None]
-    cell = (start[:, None] + column).masked_fill(~mask, 0)
-    positions = order[cell] if len(order) else cell
-    return Side(positions, mask)
+    cell = (start[:, None] + column).masked_fill_(~mask, 0)
+    return Side(order[cell] if len(order) else cell, mask)

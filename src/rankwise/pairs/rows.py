@@ -65,13 +65,19 @@ share_rows: ContextVar[ShareRows | None] = ContextVar("share_rows", default=None
 """Set where the processes of a call work on the same pairs (:mod:`rankwise.distributed`)."""
 
 
-def over_lists(of_rows: OfRows, given: PairInput, combine: Combine = "sum") -> Tensor:
+def over_lists(
+    of_rows: OfRows,
+    given: PairInput,
+    combine: Combine = "sum",
+    of_groups: Callable[[PairInput, tuple[Tensor, Tensor]], Tensor] | None = None,
+) -> Tensor:
     """Bring the lists into rows, apply a function, and restore the order of the uppers.
 
-    Results are in the dtype of the scores, at least float32.
+    Results are in the dtype of the scores, at least float32. A function ``of_groups`` takes flat
+    lists as they are.
     """
     if (share := share_rows.get()) is not None:
-        of_rows = partial(share, of_rows, combine)
+        of_rows, of_groups = partial(share, of_rows, combine), None
     checked = not trusted.get()
     if checked:
         _check(given)
@@ -79,7 +85,12 @@ def over_lists(of_rows: OfRows, given: PairInput, combine: Combine = "sum") -> T
     if given.upper_groups is None and given.lower_groups is None:
         rows, leading = _as_rows(*given[:4], checked=checked)
         return of_rows(rows).to(dtype).reshape(*leading, given.upper.shape[-1])
-    parts = [(of_rows(rows).to(dtype), side) for rows, side in _ragged_rows(given)]
+    groups = _groups(given)
+    if of_groups is not None:
+        if checked:
+            _check_values(given)
+        return of_groups(given, groups).to(dtype)
+    parts = [(of_rows(rows).to(dtype), side) for rows, side in _ragged_rows(given, *groups)]
     return _regroup(parts, given.upper)
 
 
@@ -147,8 +158,19 @@ def _check(given: PairInput) -> None:
         raise ValueError(f"lower_mask must be a boolean tensor, got {given.lower_mask.dtype}")
 
 
-def _ragged_rows(given: PairInput) -> list[tuple[Rows, Side]]:
-    """Return flat lists with group ids as rectangles, each with the places of its uppers."""
+def _check_values(given: PairInput) -> None:
+    lower, weight = given.lower, given.weight
+    if given.lower_mask is not None:
+        lower = lower.masked_fill(~given.lower_mask, 0)
+        weight = None if weight is None else weight.masked_fill(~given.lower_mask, 0)
+    require_finite("upper", given.upper)
+    require_finite("lower", lower, "leave entries out with lower_mask instead of using inf")
+    if weight is not None:
+        require_finite("weight", weight)
+
+
+def _groups(given: PairInput) -> tuple[Tensor, Tensor]:
+    """Return the group ids of both sides, or raise."""
     upper_groups, lower_groups = given.upper_groups, given.lower_groups
     if upper_groups is None or lower_groups is None:
         missing = "upper_groups" if upper_groups is None else "lower_groups"
@@ -158,6 +180,13 @@ def _ragged_rows(given: PairInput) -> list[tuple[Rows, Side]]:
             raise ValueError(f"{name} goes with one-dimensional scores, got {tuple(groups.shape)}")
         if groups.is_floating_point() or groups.dtype == torch.bool:
             raise ValueError(f"{name} must hold integers, got {groups.dtype}")
+    return upper_groups, lower_groups
+
+
+def _ragged_rows(
+    given: PairInput, upper_groups: Tensor, lower_groups: Tensor
+) -> list[tuple[Rows, Side]]:
+    """Return flat lists with group ids as rectangles, each with the places of its uppers."""
     rectangles = []
     for _, (uppers, lowers) in size_classes(upper_groups, lower_groups):
         mask = lowers.mask
@@ -177,6 +206,6 @@ def _regroup(parts: list[tuple[Tensor, Side]], like: Tensor) -> Tensor:
     """Return the results of the rectangles in the flat order of their inputs."""
     if not parts:
         return like.new_zeros(0)
-    values = torch.cat([values[side.mask] for values, side in parts])
+    values = torch.cat([values.masked_select(side.mask) for values, side in parts])
     positions = torch.cat([side.positions[side.mask] for _, side in parts])
-    return values[torch.argsort(positions)]
+    return torch.zeros_like(values).index_copy(0, positions, values)

@@ -19,8 +19,9 @@ from torch import Tensor
 from rankwise.pairs.forms import PairForm
 
 _MANY_POINTS = 1 << 18  # from here a table pays
-_CELLS = 1 << 16
-_FEW_KNOTS = _CELLS // 4  # beyond, too many cells have a knot inside
+_MANY_KNOTS = 1 << 18  # from here a list's knots leave the cache, and the order of points matters
+_CELLS = 1 << 16, 1 << 21  # of a table, at least and at most
+_CELLS_OF_A_KNOT = 8  # with fewer, too many cells have a knot inside
 
 
 def slots(line: Tensor, points: Tensor, *, closed: bool) -> Tensor:
@@ -30,18 +31,18 @@ def slots(line: Tensor, points: Tensor, *, closed: bool) -> Tensor:
     points among a few of them are looked up in equal cells instead: all points of a cell without
     a knot have the same answer.
     """
-    few = len(line) == 1 and 0 < line.shape[-1] <= _FEW_KNOTS
+    few = len(line) == 1 and 0 < line.shape[-1] < _MANY_KNOTS
     if not few or points.shape[-1] < _MANY_POINTS or not _has_width(line):
         return torch.searchsorted(line, points.contiguous(), right=closed)
     knots, flat = line[0], points[0].contiguous()
+    n_cells = min(max(_CELLS[0], 1 << (_CELLS_OF_A_KNOT * len(knots)).bit_length()), _CELLS[1])
     # The cells at both ends have no knot: what is below or above all of them is sure.
-    scale = (_CELLS - 3) / (knots[-1] - knots[0])
-    cells = torch.arange(_CELLS, device=line.device)
-    of_knots = _cells(knots, knots[0], scale)
+    scale = (n_cells - 3) / (knots[-1] - knots[0])
+    of_knots = _cells(knots, knots[0], scale, n_cells).long()
     # Rounding keeps the order, so a knot in a lower cell is a lower knot.
-    table = torch.searchsorted(of_knots.long(), cells)
-    table[of_knots.long()] = -1
-    found = table[_cells(flat, knots[0], scale)]
+    held = torch.bincount(of_knots, minlength=n_cells)
+    table = (held.cumsum(0) - held).masked_fill_(held > 0, -1).int()
+    found = table.index_select(0, _cells(flat, knots[0], scale, n_cells)).long()
     unsure = (found < 0).nonzero().squeeze(1)
     found[unsure] = torch.searchsorted(knots, flat[unsure], right=closed)
     return found.unsqueeze(0)
@@ -50,14 +51,13 @@ def slots(line: Tensor, points: Tensor, *, closed: bool) -> Tensor:
 def _has_width(line: Tensor) -> bool:
     """Return whether equal cells can separate the knots."""
     width = float(line[0, -1] - line[0, 0])
-    return 0 < width < math.inf and math.isfinite((_CELLS - 3) / width)
+    return 0 < width < math.inf and math.isfinite(_CELLS[1] / width)
 
 
-def _cells(values: Tensor, low: Tensor, scale: Tensor) -> Tensor:
-    return (values - low).mul_(scale).add_(1).clamp_(0, _CELLS - 1).to(torch.int32)
+def _cells(values: Tensor, low: Tensor, scale: Tensor, n_cells: int) -> Tensor:
+    return (values - low).mul_(scale).add_(1).clamp_(0, n_cells - 1).to(torch.int32)
 
 
-_MANY_KNOTS = 1 << 17  # from here a list's knots leave the cache, and the order of points matters
 _COARSE = 1 << 10  # cells of the rough order of a long list
 _PIECE = 1 << 16  # points of one block: several passes over them stay in the cache
 

@@ -1,0 +1,60 @@
+"""When sums are compiled. Numba is imported here, at the first sum that is."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from rankwise.eager import eager_only
+from rankwise.extras import require
+from rankwise.pairs._compiled.jit import is_available
+from rankwise.pairs.forms import PairForm
+from rankwise.pairs.rows import PairInput, Rows
+from rankwise.pairs.surrogates import Surrogate
+
+_MANY = 1 << 13  # items from which numba is worth its import
+_HIGHEST = 2  # power of a difference that is summed
+
+
+def can_compile(given: Rows | PairInput, *forms: PairForm) -> bool:
+    """Return whether the sums of these forms can be compiled, and are worth it."""
+    many = given.upper.numel() + given.lower.numel() >= _MANY
+    return many and _is_possible(given.upper, *forms) and is_available()
+
+
+def require_compiled(surrogate: Surrogate, given: Rows | PairInput) -> None:
+    """Raise unless the sums of a surrogate can be compiled."""
+    require("rankwise.pairs", "numba")
+    possible = _is_possible(given.upper, surrogate.form(), surrogate.form(1))
+    if not (possible and is_available()):
+        raise ValueError(
+            'method="compiled" needs scores on the CPU, polynomials up to x² and a numba that is '
+            f"not switched off, got scores on {given.upper.device} and {surrogate}; "
+            "use another method"
+        )
+
+
+@eager_only
+def compiled_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
+    """Return Σ_j weight_j · value(upper_i − lower_j) of every upper, (rows, n⁺)."""
+    from rankwise.pairs._compiled.autograd import CompiledSum  # noqa: PLC0415
+    from rankwise.pairs._compiled.layout import layout_of_rows  # noqa: PLC0415
+
+    layout = layout_of_rows(rows.upper, rows.lower)
+    return CompiledSum.apply(value, slope, layout, rows.upper, rows.lower, rows.weight)
+
+
+@eager_only
+def compiled_sum_of_groups(
+    value: PairForm, slope: PairForm, given: PairInput, groups: tuple[Tensor, Tensor]
+) -> Tensor:
+    """Return Σ_j weight_j · value(upper_i − lower_j) of every upper, (n⁺,), over its group."""
+    from rankwise.pairs._compiled.autograd import CompiledSum  # noqa: PLC0415
+    from rankwise.pairs._compiled.layout import layout_of_groups  # noqa: PLC0415
+
+    layout = layout_of_groups(*groups, given.lower_mask)
+    return CompiledSum.apply(value, slope, layout, given.upper, given.lower, given.weight)
+
+
+def _is_possible(scores: Tensor, *forms: PairForm) -> bool:
+    powers = all(f.degree <= _HIGHEST and len(f.tail) <= _HIGHEST + 1 for f in forms)
+    return powers and scores.device.type == "cpu"

@@ -1,0 +1,110 @@
+"""When sums are compiled, and when numba is imported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import pytest
+import torch
+from tests.compiling import quiet_compiler
+
+from rankwise import no_checks
+from rankwise.extras import MissingExtraError
+from rankwise.pairs import OneSidedHuber, pair_curvature, pair_sum
+from rankwise.pairs.surrogates import Surrogate
+from rankwise.pairs.surrogates.base import PiecewisePolynomial
+
+needs_numba = pytest.mark.skipif(
+    find_spec("numba") is None, reason="the extra fast is not installed"
+)
+
+
+def imported(code: str, **environment: str) -> bool:
+    """Whether a fresh process imports numba."""
+    code = f"import sys, torch, rankwise\nfrom rankwise.pairs import *\n{code}\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print('numba' in sys.modules)"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout == "True\n"
+
+
+@needs_numba
+def test_numba_is_imported_at_the_first_large_sum():
+    assert not imported("pair_sum(Hinge(), torch.randn(50), torch.randn(2_000))")
+    large = "pair_sum(Hinge(), torch.randn(5_000), torch.randn(20_000), method={!r})"
+    assert not imported(large.format("auto"), RANKWISE_COMPILED="0")
+    assert not imported(large.format("sorted"))
+    assert imported(large.format("auto"))
+
+
+@dataclass(frozen=True)
+class Cubic(PiecewisePolynomial):
+    """(1 − x)₊³."""
+
+    def value(self, x):
+        return (1 - x).clamp_min(0) ** 3
+
+    def polynomials(self):
+        return (-float("inf"), (1.0, -3.0, 3.0, -1.0)), (1.0, ())
+
+
+@needs_numba
+def test_what_is_not_compiled_is_named_and_summed_by_torch():
+    upper, lower = torch.randn(300, dtype=torch.float64), torch.randn(9_000, dtype=torch.float64)
+    with pytest.raises(ValueError, match=r"polynomials up to x².*Cubic\(\); use another method"):
+        pair_sum(Cubic(), upper, lower, method="compiled")
+    expected = pair_sum(Cubic(), upper, lower, method="dense")
+    torch.testing.assert_close(pair_sum(Cubic(), upper, lower), expected)
+    meta = torch.zeros(3, device="meta")
+    with no_checks(), pytest.raises(ValueError, match="scores on the CPU"):
+        pair_sum(OneSidedHuber(), meta, meta, method="compiled")
+
+
+@needs_numba
+def test_switched_off(monkeypatch):
+    monkeypatch.setenv("RANKWISE_COMPILED", "0")
+    upper, lower = torch.randn(300), torch.randn(9_000)
+    with pytest.raises(ValueError, match="switched off"):
+        pair_sum(OneSidedHuber(), upper, lower, method="compiled")
+    off = pair_sum(OneSidedHuber(), upper, lower)
+    assert torch.equal(off, pair_sum(OneSidedHuber(), upper, lower, method="sorted"))
+
+
+def test_without_numba_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("rankwise.extras.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r'rankwise.pairs needs numba.*"rankwise\[fast\]"'):
+        pair_sum(OneSidedHuber(), torch.zeros(3), torch.zeros(3), method="compiled")
+
+
+@needs_numba
+@pytest.mark.parametrize("surrogate", [OneSidedHuber(0.5), Cubic()], ids=str)
+def test_curvature_of_many_scores(surrogate: Surrogate):
+    torch.manual_seed(0)
+    upper, lower = torch.randn(200, dtype=torch.float64), torch.randn(9_000, dtype=torch.float64)
+    expected = surrogate.curvature(upper[:, None] - lower).sum(-1)
+    torch.testing.assert_close(pair_curvature(surrogate, upper, lower), expected)
+
+
+@needs_numba
+@quiet_compiler
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
+@pytest.mark.parametrize("shape", [(9_000,), (900, 10)])
+def test_a_compiled_step_runs_it_in_eager_mode(shape):
+    torch.manual_seed(0)
+    upper, lower = (torch.randn(shape, requires_grad=True) for _ in range(2))
+
+    def step(upper, lower):
+        return pair_sum(OneSidedHuber(0.5), 2 * upper, lower, method="compiled").mean() + 1
+
+    found = torch.compile(step, backend="eager")(upper, lower)
+    torch.testing.assert_close(found, step(upper, lower))
+    found.backward()
+    assert upper.grad is not None
