@@ -18,8 +18,9 @@ test: $(READY) ## run the tests, the code blocks of README and docs included
 test-full: $(READY) ## run the tests, and every command from the wheel with each extra alone (minutes more)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "" -n 2 --dist loadgroup --durations=12
 
+# Warnings are errors in the tests, and one of coverage's own would end the workers of data loaders.
 coverage: $(READY) ## run the tests and print the branch coverage of the library; at least 95 %
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term $(TESTS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term -W ignore::coverage.exceptions.CoverageWarning $(TESTS)
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -139,6 +139,7 @@ def test_coverage_is_of_branches_and_of_the_processes_that_tests_start():
     assert SETTINGS["tool"]["coverage"]["report"]["fail_under"] >= 95
     target = re.search(r"^coverage:.*\n\t(.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert "--cov " in target.group(1)
+    assert "-W ignore::coverage.exceptions.CoverageWarning" in target.group(1)
 
 
 def test_the_description_of_an_index_has_no_relative_links(tmp_path):
