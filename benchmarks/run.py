@@ -24,6 +24,7 @@ from benchmarks import (
     papk,
     ranking_cost,
     recommendation,
+    recommendation_scale,
     retrieval,
     top,
     twins,
@@ -44,6 +45,7 @@ GROUPS = {
         papk,
         ranking_cost,
         recommendation,
+        recommendation_scale,
         detection,
         imports,
     )

@@ -161,7 +161,7 @@ def test_who_has_the_whole_catalog_has_nothing_to_rank():
 
 def test_where_the_catalog_does_not_fit_it_is_sampled(monkeypatch):
     assert Negatives(USERS, settings(negatives="auto")).count == 0
-    monkeypatch.setattr("rankwise.tasks.recommendation.network._WHOLE", 3 * 5 - 1)
+    monkeypatch.setattr("rankwise.tasks.recommendation.network.WHOLE", 3 * 5 - 1)
     assert Negatives(USERS, settings(negatives="auto")).count == 1024
 
 
