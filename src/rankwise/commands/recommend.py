@@ -108,7 +108,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     features = (None if path is None else read(path, ids) for path, ids in sides)
     problem = task.prepared(found, settings, *features)
     _say_what(problem.counts(), found.replaced)
-    say(found.remarks, error=True)
+    say(problem.remarks, error=True)
     names = names_of("metrics", metrics)
     shown = "loss {task.fields[loss]}  " + settings.metric + " {task.fields[value]}"
     with steps_shown("epoch {task.fields[epoch]}", shown) as advance:
@@ -122,6 +122,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
             on_step=advance,
             on_training=lambda words: say([words], error=True),
         )
+    if finished.report is None or finished.verdict is None:  # the first process says it
+        return
     show(task.results_table(finished.results))
     said = [*task.notes_of(finished.results), finished.trained.course()]
     say([*said, *finished.verdict.lines(), str(finished.report)])

@@ -15,6 +15,7 @@ from rankwise.training.optimizers import (
     parameter_groups,
     set_rate,
 )
+from rankwise.training.row_adam import RowAdamW
 from rankwise.training.run_folder import (
     RunFolder,
     command_of,
@@ -47,6 +48,7 @@ __all__ = [
     "Options",
     "Place",
     "Record",
+    "RowAdamW",
     "RunFolder",
     "Stage",
     "Step",

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from rankwise.errors import UsageError
 from rankwise.extras import require
+from rankwise.training.row_adam import mean_of_rows
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -165,9 +166,18 @@ class Devices:
         if self.place.world_size == 1:
             return
         known = list(parameters)
-        own = torch.tensor([float(p.grad is not None) for p in known], device=self.place.device)
+        world = self.place.world_size
+        # 1 for a gradient; more than all processes can have together for one of rows.
+        kinds = [0 if p.grad is None else world + 1 if p.grad.is_sparse else 1 for p in known]
+        own = torch.tensor(kinds, dtype=torch.float32, device=self.place.device)
         anywhere = self.fabric.all_reduce(own, reduce_op="sum").tolist()  # type: ignore[union-attr]
-        used = [p for p, count in zip(known, anywhere, strict=True) if count]
+        for parameter, count in zip(known, anywhere, strict=True):
+            if count > world:
+                gradient = parameter.grad
+                if gradient is None:  # no row was touched here
+                    gradient = torch.zeros_like(parameter, layout=torch.sparse_coo)
+                parameter.grad = mean_of_rows(gradient, world)
+        used = [p for p, count in zip(known, anywhere, strict=True) if 0 < count <= world]
         gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in used]
         for dtype in dict.fromkeys(g.dtype for g in gradients):  # in the same order everywhere
             chosen = [(p, g) for p, g in zip(used, gradients, strict=True) if g.dtype == dtype]

@@ -161,7 +161,7 @@ def test_who_has_the_whole_catalog_has_nothing_to_rank():
 
 def test_where_the_catalog_does_not_fit_it_is_sampled(monkeypatch):
     assert Negatives(USERS, settings(negatives="auto")).count == 0
-    monkeypatch.setattr("rankwise.tasks.recommendation.network._WHOLE", 3 * 5 - 1)
+    monkeypatch.setattr("rankwise.tasks.recommendation.network.WHOLE", 3 * 5 - 1)
     assert Negatives(USERS, settings(negatives="auto")).count == 1024
 
 
@@ -192,3 +192,17 @@ def test_objectives_with_a_memory_are_told_who_and_what():
         assert found.isfinite()
         changed = [key for key, value in loss.state_dict().items() if (value != before[key]).any()]
         assert changed, name
+
+
+@pytest.mark.parametrize(("name", "single"), product(("ndcg", "bpr", "ap"), (True, False)))
+def test_blocks_of_lists_change_nothing(monkeypatch, name, single):
+    (batch,) = Batches(USERS, settings(batch=100, negatives=6), single=single).epoch()
+    found = []
+    for block in (1 << 21, 15):  # of which 15 scores are one or two lists
+        monkeypatch.setattr("rankwise.tasks.recommendation.network.BLOCK", block)
+        model = network()
+        value = batch.loss(model, loss_of(name, USERS))
+        value.backward()
+        found.append([value, *(parameter.grad for parameter in model.parameters())])
+    for whole, parts in zip(*found, strict=True):
+        torch.testing.assert_close(parts, whole)

@@ -119,3 +119,29 @@ def test_unknown_ids_are_one_line():
         "new.csv: 2 unknown user ids: 'user1', 'x'; the model knows the 2 users it was trained on; "
         "did you mean 'user11'?"
     )
+
+
+def test_validation_of_a_sample_of_users():
+    chosen = settings(validation_users=5)
+    problem = prepared(two_kinds(), chosen)
+    every, found = problem.pairs((1,)), problem.validation(chosen)
+    users = (found.counts > 0).nonzero().squeeze(1)
+    assert len(users) == 5
+    for user in users.tolist():
+        place = slice(every.start[user], every.start[user + 1])
+        assert found.items[found.start[user] : found.start[user + 1]].equal(every.items[place])
+    assert problem.validation(chosen).start.equal(found.start)  # the same in every epoch
+    assert problem.validation(chosen.replace(seed=1)).start.tolist() != found.start.tolist()
+    assert problem.remarks == (
+        f"validation on 5 of {int((every.counts > 0).sum())} users, drawn at random "
+        "(--validation-users)",
+    )
+
+
+def test_all_users_are_validated_unless_there_are_very_many(monkeypatch):
+    problem = prepared(two_kinds(), settings())
+    assert len(problem.validation(settings())) == len(problem.pairs((1,)))
+    assert problem.remarks == ()
+    monkeypatch.setattr("rankwise.tasks.recommendation.problem.WHOLE", 20 * 16 - 1)
+    monkeypatch.setattr("rankwise.tasks.recommendation.problem._SAMPLE", 7)
+    assert int((problem.validation(settings()).counts > 0).sum()) == 7

@@ -120,6 +120,25 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(tmp_path, objective, epo
     assert (tmp_path / "metrics.csv").read_text().count("\n") == 1 + len(whole.history)
 
 
+@pytest.mark.parametrize(("negatives", "scores"), [(6, "dot"), (0, "dot"), (6, "cosine")])
+def test_large_tables_are_updated_by_rows_and_resumed_to_the_same_bits(
+    tmp_path, monkeypatch, negatives, scores
+):
+    monkeypatch.setattr("rankwise.tasks.recommendation.network.LARGE", 10)
+    chosen = settings(negatives=negatives, scores=scores, temperature=0.3, batch=16)
+    problem = prepared(DATA, chosen)
+    task = RecommendTask(problem, chosen)
+    sparse = [name for name, m in task.network.named_modules() if getattr(m, "sparse", False)]
+    offsets = ["offsets"] * (scores == "dot")
+    expected = ["users.ids"] + ["items.ids", *offsets] * (negatives > 0)
+    assert sparse == expected  # the whole catalog touches every item
+    whole = train(problem, chosen)
+    stop, on_step = stop_after(1)
+    with pytest.raises(stop):
+        train(problem, chosen, tmp_path, on_step=on_step)
+    assert same(whole, train(problem, chosen, tmp_path, resume=True))
+
+
 def test_a_warm_start_comes_first_and_the_best_epoch_is_kept():
     chosen = settings(objective="ap", epochs=3, warm_start=2, batch=32)
     trained = train(prepared(DATA, chosen), chosen)

@@ -215,8 +215,10 @@ def split_by_user(
     free = np.flatnonzero(found == TRAIN)
     rows = len(free)
     chance = np.random.default_rng(seed).random(rows)
-    first = chance if by == "random" or interactions.time is None else interactions.time[free]
-    order = np.lexsort((chance, first, interactions.user[free]))
+    keys = [chance, interactions.user[free]]
+    if by == "time" and interactions.time is not None:
+        keys.insert(1, interactions.time[free])
+    order = np.lexsort(keys)
     user = interactions.user[free][order]
     count = np.bincount(user, minlength=len(interactions.users))
     to_come = np.cumsum(count)[user] - 1 - np.arange(rows)  # of this user after this one

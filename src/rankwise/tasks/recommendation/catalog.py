@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from rankwise.tasks.recommendation.problem import Pairs
+from rankwise.tasks.recommendation.tiles import ROWS, TILE, Cells, Found, search
 
 BLOCK = 1 << 21  # scores in memory at a time: they stay in the cache until they are ranked
 
@@ -59,6 +60,10 @@ class Scores(Scorer):
 
     def write(self, users: Tensor, out: Tensor) -> None:
         torch.mm(self.users(users), self.items.T, out=out)
+
+    def in_tiles(self, ranks: int) -> bool:
+        """Whether the catalog is large enough for its first ranks to be found by tiles."""
+        return self.n_items > TILE and ranks <= TILE // 2
 
 
 class Top(NamedTuple):
@@ -122,11 +127,39 @@ class Top(NamedTuple):
 
 @torch.no_grad()
 def first_ranks(
-    scores: Scorer, users: Tensor, wanted: Pairs, seen: Pairs | None, ranks: int
-) -> Iterator[tuple[Tensor, Top]]:
-    """Blocks of users with the first ranks of what they had not seen; each has a wanted item."""
+    scores: Scorer,
+    users: Tensor,
+    wanted: Pairs,
+    seen: Pairs | None,
+    ranks: int,
+    *,
+    whole: bool = True,
+) -> Iterator[tuple[Tensor, Top, Tensor]]:
+    """Blocks of users with the first ranks of what they had not seen, and the items there.
+
+    Each user has a wanted item. Without ``whole`` the rank of the best of them is not counted where
+    it is below these ranks.
+    """
     ranks = min(ranks, scores.n_items)
-    compared = torch.empty(0)
+    if not (isinstance(scores, Scores) and scores.in_tiles(ranks)):
+        yield from _ranks_of_rows(scores, users, wanted, seen, ranks, whole=whole)
+        return
+    for some in users.split(ROWS):
+        left = some
+        ranked = _ranks_of_tiles(scores, some, wanted, seen, ranks, whole=whole)
+        if ranked is not None:
+            top, items, right = ranked
+            left = some[~right]
+            yield some[right], top.rows(right), items[right]
+        if len(left):
+            yield from _ranks_of_rows(scores, left, wanted, seen, ranks, whole=whole)
+
+
+def _ranks_of_rows(
+    scores: Scorer, users: Tensor, wanted: Pairs, seen: Pairs | None, ranks: int, *, whole: bool
+) -> Iterator[tuple[Tensor, Top, Tensor]]:
+    """The same from all scores of some users at a time."""
+    compared = torch.empty(0, dtype=scores.dtype)
     for some, found in scores.blocks(users, seen):
         compared.resize_(found.shape)
         places, there = wanted.padded(some)
@@ -134,20 +167,75 @@ def first_ranks(
         values, where = found.topk(ranks, dim=1)
         if bool(values.isnan().any()):  # the highest of all, as topk sees it
             raise ValueError("scores contains NaN: the training has diverged")
-        row = scores.n_items * torch.arange(len(some)).unsqueeze(1)
-        hits = torch.isin(row + where, wanted.cells(some), assume_unique=True)
         best, last = own.amax(1, keepdim=True), values[:, -1:]
         # In floating point, which sums several times as fast as booleans do.
-        above = torch.gt(found, best, out=compared).sum(1)
-        tied_best = torch.eq(found, best, out=compared).sum(1)
         tied_last = torch.eq(found, last, out=compared).sum(1)
-        positives = there.sum(1)
-        hidden = 0 if seen is None else seen.counts[some]
-        negatives = scores.n_items - hidden - positives
-        at_best = above, tied_best, (own == best).sum(1)
-        at_last = tied_last, ((own == last) & there).sum(1)
-        columns = (values, hits, positives, negatives, *at_best, *at_last)
-        yield some, Top(*(column.double() for column in columns))
+        above = tied = torch.ones(len(some))
+        if whole:
+            above = torch.gt(found, best, out=compared).sum(1)
+            tied = torch.eq(found, best, out=compared).sum(1)
+        ranked = Found(values, where, tied_last, above, tied, own[there])
+        yield some, _top(ranked, some, wanted, seen, scores.n_items, own, there), where
+
+
+def _ranks_of_tiles(
+    scores: Scores, some: Tensor, wanted: Pairs, seen: Pairs | None, ranks: int, *, whole: bool
+) -> tuple[Top, Tensor, Tensor] | None:
+    """The same by tiles, and for whom it is right; None: too many scores are tied.
+
+    All scores are compared to that of a user's best wanted item, which must be known before: it is
+    right where the tile of the item has the same bits, and no other wanted item is above it.
+    """
+    vectors = scores.users(some)
+    cells = Cells(*wanted.of_users(some))
+    cells = Cells(cells.rows, wanted.items[cells.columns])
+    best = None
+    if whole:
+        near = (vectors[cells.rows] * scores.items[cells.columns]).sum(1)
+        highest = near.new_full((len(some),), -math.inf)
+        highest.scatter_reduce_(0, cells.rows, near, "amax")
+        chosen = near == highest[cells.rows]
+        item = torch.zeros_like(some).scatter_(0, cells.rows[chosen], cells.columns[chosen])
+        best = (vectors @ scores.items[item].T).diagonal().unsqueeze(1)
+    hidden = _hidden(some, seen)
+    found = search(vectors, scores.items, hidden, ranks, best=best, probes=cells)
+    if found is None:
+        return None
+    places, there = wanted.padded(some)
+    own = vectors.new_full(places.shape, -math.inf).masked_scatter_(there, found.probed)
+    right = torch.ones(len(some), dtype=torch.bool)
+    if best is not None:
+        right = own.amax(1) == best.squeeze(1)
+    top = _top(found, some, wanted, seen, scores.n_items, own, there)
+    return top, found.items, right
+
+
+def _hidden(some: Tensor, seen: Pairs | None) -> Cells:
+    if seen is None:
+        return Cells(some[:0], some[:0])
+    rows, places = seen.of_users(some)
+    return Cells(rows, seen.items[places])
+
+
+def _top(  # noqa: PLR0917  (private, of its two callers)
+    found: Found,
+    some: Tensor,
+    wanted: Pairs,
+    seen: Pairs | None,
+    n_items: int,
+    own: Tensor,  # (users, wanted items), padded
+    there: Tensor,
+) -> Top:
+    row = n_items * torch.arange(len(some)).unsqueeze(1)
+    hits = torch.isin(row + found.items, wanted.cells(some)) & (found.values > -math.inf)
+    best, last = own.amax(1, keepdim=True), found.values[:, -1:]
+    positives = there.sum(1)
+    hidden = 0 if seen is None else seen.counts[some]
+    negatives = n_items - hidden - positives
+    at_best = found.above, found.tied, (own == best).sum(1)
+    at_last = found.tied_last, ((own == last) & there).sum(1)
+    columns = (found.values, hits, positives, negatives, *at_best, *at_last)
+    return Top(*(column.double() for column in columns))
 
 
 @torch.no_grad()
@@ -155,6 +243,15 @@ def best_items(
     scores: Scorer, users: Tensor, seen: Pairs | None, k: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Blocks of users with the items of their first k ranks and the scores; −∞: no more items."""
-    for some, found in scores.blocks(users, seen):
-        values, items = found.topk(min(k, found.shape[1]), dim=1)
-        yield some, items, values
+    k = min(k, scores.n_items)
+    tiled = isinstance(scores, Scores) and scores.in_tiles(k)
+    for block in users.split(ROWS) if tiled else [users]:
+        found = None
+        if isinstance(scores, Scores) and tiled:
+            found = search(scores.users(block), scores.items, _hidden(block, seen), k)
+        if found is not None:
+            yield block, found.items, found.values
+            continue
+        for some, each in scores.blocks(block, seen):
+            values, items = each.topk(k, dim=1)
+            yield some, items, values

@@ -14,12 +14,13 @@ from rankwise import metrics
 from rankwise._grammar import canonical, parse
 from rankwise.errors import UsageError
 from rankwise.metrics import at_rank, mean_over_lists
+from rankwise.metrics.gather import gather_rows
 from rankwise.metrics.ranking import rank_items
 from rankwise.metrics.top import precisions_through
 from rankwise.naming.table import resolve
 from rankwise.report import Mean
 from rankwise.tasks.recommendation.catalog import Scorer, Scores, Top, first_ranks
-from rankwise.tasks.recommendation.exposure import catalog_metrics
+from rankwise.tasks.recommendation.exposure import Exposure
 from rankwise.tasks.recommendation.problem import Pairs
 
 MEASURES = ("ndcg", "recall", "precision", "map", "pap", "hit", "mrr")
@@ -137,6 +138,15 @@ class Evaluation:
     without_negatives: int = 0  # users who should find all they have not seen
     catalog: dict[str, float] = field(default_factory=dict)  # coverage, Gini index and novelty
 
+    def joined(self) -> Evaluation:
+        """The values of all processes, each of which has evaluated other users."""
+        joined = {}
+        for name, own in self.values.items():
+            users = (~own.isnan()).nonzero().squeeze(1)
+            places, values = gather_rows(users), gather_rows(own[users])
+            joined[name] = torch.full_like(own, math.nan).index_copy_(0, places, values)
+        return replace(self, values=joined)
+
     def means(self) -> dict[str, Mean]:
         """Over the users for whom the metric is defined."""
         found = {name: mean_over_lists(values) for name, values in self.values.items()}
@@ -171,14 +181,20 @@ def evaluate(
 
     The users × items scores are never all in memory. Tied scores count as the mean over their
     orders, whatever the order of the items is. With ``train`` the recommended items are measured,
-    too, at the largest k of the measures (:func:`catalog_metrics`).
+    too, at the largest k of the measures (:class:`Exposure`).
     """
     users = (wanted.counts > 0).nonzero().squeeze(1)
     values = {str(m): torch.full((wanted.n_users,), math.nan).double() for m in measures}
     k = max((measure.k or 1 for measure in measures), default=1)
     few = without = 0
     ranks = max((measure.ranks for measure in measures), default=1)
-    for some, top in first_ranks(scores, users, wanted, seen, ranks):
+    whole = any(measure.k is None for measure in measures)
+    asked = max((m.k for m in measures if m.k is not None), default=_SHOWN)
+    shown = None if train is None else Exposure(scores, seen, train, asked)
+    ranks = ranks if shown is None else max(ranks, shown.ranks)
+    for some, top, items in first_ranks(scores, users, wanted, seen, ranks, whole=whole):
+        if shown is not None:
+            shown.update(some, items, top.scores)
         nothing, tied = top.negatives <= 0, top.tied
         few += int((~nothing & (top.negatives < k)).sum())
         without += int(nothing.sum())
@@ -188,8 +204,7 @@ def evaluate(
             if among is not None:
                 found[tied] = measure.tied(among)
             values[str(measure)][some] = found.masked_fill(nothing, math.nan)
-    asked = max((m.k for m in measures if m.k is not None), default=_SHOWN)
-    catalog = {} if train is None else catalog_metrics(scores, users, seen, train, asked)
+    catalog = {} if shown is None else shown.metrics()
     return Evaluation(values, wanted.n_users - len(users), few, k, without, catalog)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self, TypeAlias
 
@@ -14,14 +14,14 @@ from rankwise.eager import Context, Function, eager_backward
 from rankwise.objectives import Objective
 from rankwise.tasks.recommendation.catalog import BLOCK, Scores
 from rankwise.tasks.recommendation.model import Model
-from rankwise.tasks.recommendation.problem import Pairs, Problem
+from rankwise.tasks.recommendation.problem import WHOLE, Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 
 _Side: TypeAlias = Callable[[Tensor], Tensor]  # numbers to vectors
 _Risk: TypeAlias = Callable[[slice, Tensor, Tensor], Tensor]
 _START = 0.1  # spread of the first vectors' entries
-_WHOLE = 1 << 31  # maximum users × items for the whole catalog without being asked
 _SAMPLED = 1024  # negatives beyond
+LARGE = 1 << 16  # rows of a table beyond which a step updates those it touches only
 
 
 class Tower(nn.Module):
@@ -83,6 +83,18 @@ class Recommender(Model):
         sizes = len(problem.users), len(problem.items)
         return cls(*sizes, settings, problem.user_features, problem.item_features)
 
+    def update_by_rows(self, *, sampled: bool) -> bool:
+        """Give large tables a gradient of the rows that a step touches; return whether one is.
+
+        Against the whole catalog a step touches all items, unless negatives are ``sampled``.
+        """
+        tables = [self.users.ids]
+        if sampled:
+            tables += [self.items.ids, *([] if self.offsets is None else [self.offsets])]
+        for table in tables:
+            table.sparse = table.num_embeddings > LARGE
+        return any(table.sparse for table in tables)
+
     def sides(self) -> tuple[_Side, _Side]:
         """Users and items to their vectors, before these are normalized."""
         return self.users, self.items
@@ -128,7 +140,7 @@ class Negatives:
 
     def __init__(self, positives: Pairs, settings: Settings) -> None:
         self.n_items = positives.n_items
-        large = int((positives.counts > 0).sum()) * self.n_items > _WHOLE
+        large = int((positives.counts > 0).sum()) * self.n_items > WHOLE
         self.count = int(settings.negatives.replace("auto", str(_SAMPLED if large else 0)))
         share = torch.ones(self.n_items, dtype=torch.float64)
         if settings.sampling == "popularity":
@@ -160,27 +172,49 @@ class Batch:
     allowed: Tensor  # (lists, negatives): no positive of the user
     list_weight: Tensor  # (lists,), of sum 1
 
+    def share(self, rank: int, processes: int) -> Batch:
+        """The lists of one of several processes."""
+        own = slice(rank, None, processes)
+        names = ("users", "positives", "pairs", "there", "allowed", "list_weight")
+        return replace(self, **{name: getattr(self, name)[own] for name in names})
+
     def loss(self, network: Recommender, objective: Objective) -> Tensor:
-        """The mean of the objective over these lists, by their weights."""
+        """The mean of the objective over these lists, by their weights.
+
+        A large batch is computed for some lists at a time, as that of the whole catalog.
+        """
         of_users, of_items = network.vectors()
         users = of_users(self.users)
+        if not len(users):
+            return users.sum()
         items, place = torch.unique(
             torch.cat([self.positives.flatten(), self.negatives]), return_inverse=True
         )
         vectors = of_items(items)
         own = vectors[place[: self.positives.numel()].reshape(self.positives.shape)]
-        above = torch.einsum("ld,lpd->lp", users, own)
-        below = users @ vectors[place[self.positives.numel() :]].T
-        pairs = torch.cat([self.pairs, torch.zeros_like(below, dtype=torch.long)], 1)
-        found: Tensor = objective(
-            torch.cat([above, below], 1),
-            torch.cat([torch.ones_like(self.pairs), torch.zeros_like(self.allowed)], 1),
-            mask=torch.cat([self.there, self.allowed], 1),
-            weight=torch.cat([torch.ones_like(above), self.weight.expand_as(below)], 1),
-            list_ids=self.users,
-            item_ids=pairs,
-        )
-        return (found * self.list_weight).sum()
+        negatives = vectors[place[self.positives.numel() :]]
+
+        def risk(rows: slice, lists: Tensor, below: Tensor) -> Tensor:
+            some, allowed, there = lists[:, 0], self.allowed[rows], self.there[rows]
+            above, below = torch.einsum("ld,lpd->lp", some, lists[:, 1:]), some @ below.T
+            ids = None
+            if objective.memory_by == "item":
+                ids = torch.cat([self.pairs[rows], torch.zeros_like(below, dtype=torch.long)], 1)
+            found: Tensor = objective(
+                torch.cat([above, below], 1),
+                torch.cat([torch.ones_like(there), torch.zeros_like(allowed)], 1),
+                mask=torch.cat([there, allowed], 1),
+                weight=torch.cat([torch.ones_like(above), self.weight.expand_as(below)], 1),
+                list_ids=self.users[rows],
+                item_ids=ids,
+            )
+            return (found * self.list_weight[rows]).sum()
+
+        lists = torch.cat([users.unsqueeze(1), own], 1)
+        width = own.shape[1] + len(negatives)
+        if len(lists) * width <= BLOCK or not by_blocks(objective):
+            return risk(slice(None), lists, negatives)
+        return _InBlocks.apply(lists, negatives, max(1, BLOCK // width), risk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +224,11 @@ class CatalogBatch:
     users: Tensor
     positives: Pairs
     list_weight: Tensor
+
+    def share(self, rank: int, processes: int) -> CatalogBatch:
+        """The lists of one of several processes."""
+        own = slice(rank, None, processes)
+        return replace(self, users=self.users[own], list_weight=self.list_weight[own])
 
     def loss(self, network: Recommender, objective: Objective) -> Tensor:
         """The mean of the objective over these lists, by their weights.
@@ -213,13 +252,20 @@ class CatalogBatch:
 
         of_users, of_items = network.vectors()
         users, items = of_users(self.users), of_items(network.every_item)
-        state = (*objective.parameters(), *objective.buffers())
-        if state or type(objective).rescale is not Objective.rescale:
+        if not len(users):
+            return users.sum()
+        if not by_blocks(objective):
             return risk(slice(None), users, items)
         return _InBlocks.apply(users, items, max(1, BLOCK // len(items)), risk)
 
 
 AnyBatch: TypeAlias = Batch | CatalogBatch
+
+
+def by_blocks(objective: Objective) -> bool:
+    """Whether a loss of all lists is a sum over blocks: the objective remembers nothing."""
+    state = (*objective.parameters(), *objective.buffers())
+    return not state and type(objective).rescale is Objective.rescale
 
 
 class _InBlocks(Function):

@@ -24,6 +24,7 @@ from rankwise.tasks.recommendation.evaluation import (
     measure_of,
     popularity,
 )
+from rankwise.tasks.recommendation.model import ClosedForm
 from rankwise.tasks.recommendation.models import MODELS
 from rankwise.tasks.recommendation.outcome import Outcome
 from rankwise.tasks.recommendation.problem import Problem, codes_of
@@ -37,7 +38,7 @@ from rankwise.tasks.recommendation.results import (
 )
 from rankwise.tasks.recommendation.settings import Settings
 from rankwise.tasks.recommendation.training import loss_of, train
-from rankwise.training import CHECKPOINT, RunFolder, Step
+from rankwise.training import CHECKPOINT, Devices, Step, open_folder
 
 MODEL, POPULARITY, POPULAR = "model", "popularity", "popular"
 SCHEMA = {
@@ -52,12 +53,12 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Finished:
-    """Results of a run, and its report."""
+    """Results of a run, and its report; None in all but the first process."""
 
     results: dict[str, Evaluation]
     trained: Outcome
-    report: Path
-    verdict: Verdict
+    report: Path | None = None
+    verdict: Verdict | None = None
 
 
 def run(
@@ -73,12 +74,18 @@ def run(
 ) -> Finished:
     """Train into the folder ``out``, then measure the model and popularity on the test part.
 
-    A folder that holds a run already is only touched with ``resume``, which continues it.
+    A folder that holds a run already is only touched with ``resume``, which continues it. Under
+    torchrun all processes train together, and the first one evaluates and writes.
     """
+    if issubclass(MODELS[settings.model], ClosedForm) and (n := Devices().place.world_size) > 1:
+        raise UsageError(
+            f"model {settings.model} is fitted in one process, got {n}; start it without torchrun"
+        )
     hits = hits_of(settings.metric)
     measures = [measure_of(name) for name in dict.fromkeys((*metrics, settings.metric, hits))]
-    with RunFolder(out, "recommend").opened(resume=resume) as folder:
-        if folder.read(CHECKPOINT) is None:
+    own = out if Devices().place.is_first else None
+    with open_folder(own, "recommend", resume=resume) as folder:
+        if folder is not None and folder.read(CHECKPOINT) is None:
             # What cannot be made leaves no folder.
             loss_of(settings.objective, problem.pairs((0,)))
             MODELS[settings.model].check(len(problem.items))
@@ -86,6 +93,8 @@ def run(
         trained = train(
             problem, settings, folder, resume=resume, on_step=on_step, on_training=on_training
         )
+        if folder is None:
+            return Finished({}, trained)
         settings = trained.settings
         write_json(out / CONFIG, {"data": source, "settings": settings.model_dump()})
         write_model(out, problem, trained.network)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -17,6 +17,9 @@ from rankwise.data import DataError
 from rankwise.data.interactions import FeatureTable, Interactions, split_by_user
 from rankwise.errors import UsageError
 from rankwise.tasks.recommendation.settings import Settings
+
+WHOLE = 1 << 31  # maximum users × items whose scores are all made without being asked
+_SAMPLE = 10_000  # users of validation beyond
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +35,10 @@ class Pairs:
         cls, user: NDArray[np.int64], item: NDArray[np.int64], n_users: int, n_items: int
     ) -> Pairs:
         """Made of two columns."""
-        order = np.lexsort((item, user))
+        cells = user * n_items + item  # sorts several times as fast as two columns
+        cells.sort()
         start = np.concatenate([[0], np.cumsum(np.bincount(user, minlength=n_users))])
-        return cls(torch.from_numpy(start), torch.from_numpy(item[order]), n_items)
+        return cls(torch.from_numpy(start), torch.from_numpy(cells % n_items), n_items)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -53,6 +57,20 @@ class Pairs:
     def users(self) -> Tensor:
         """User of each pair."""
         return torch.repeat_interleave(torch.arange(self.n_users), self.counts)
+
+    def only(self, users: Tensor) -> Pairs:
+        """The pairs of some users, whose numbers ascend; the others have none."""
+        counts = torch.zeros_like(self.counts).index_copy_(0, users, self.counts[users])
+        start = torch.cat([self.start[:1], counts.cumsum(0)])
+        return Pairs(start, self.items[self.of_users(users)[1]], self.n_items)
+
+    def of_sample(self, count: int, seed: int) -> Pairs:
+        """The pairs of some users drawn at random among those who have any."""
+        have = (self.counts > 0).nonzero().squeeze(1)
+        if len(have) <= count:
+            return self
+        generator = torch.Generator().manual_seed(seed)
+        return self.only(have[torch.randperm(len(have), generator=generator)[:count]].sort().values)
 
     def transposed(self) -> Pairs:
         """The users of every item, as if they were its items."""
@@ -119,6 +137,18 @@ class Problem:
             chosen &= self.positive
         return Pairs.of(self.user[chosen], self.item[chosen], len(self.users), len(self.items))
 
+    def validation(self, settings: Settings) -> Pairs:
+        """The positives of the validation part, of a sample of users where there are many.
+
+        ``validation_users`` is the size of the sample. Unless it is given, it is 10 000 users where
+        they and the items have more than 2³¹ scores, and all users below.
+        """
+        found, count = self.pairs((1,)), settings.validation_users
+        users = int((found.counts > 0).sum())
+        if count is None:
+            count = _SAMPLE if users * found.n_items > WHOLE else users
+        return found.of_sample(count, settings.seed)
+
     def learned(self, *, refit: bool) -> Pairs:
         """What a model is made of: the positives to train on, after a refit all but the test."""
         return self.pairs((0, 1) if refit else (0,))
@@ -178,7 +208,7 @@ def prepared(
     if len(interactions.items) < 2:
         raise DataError(f"{interactions.path}: has one item only; there is nothing to rank")
     users, items = (None if each is None else torch.from_numpy(each.values) for each in tables)
-    return Problem(
+    problem = Problem(
         interactions.users,
         interactions.items,
         interactions.user,
@@ -192,6 +222,12 @@ def prepared(
         published=interactions.part is not None and bool((interactions.part == 2).any()),
         remarks=interactions.remarks,
     )
+    chosen, every = problem.validation(settings), problem.pairs((1,))
+    if len(chosen) == len(every):
+        return problem
+    sample, of = (int((pairs.counts > 0).sum()) for pairs in (chosen, every))
+    remark = f"validation on {sample:,} of {of:,} users, drawn at random (--validation-users)"
+    return replace(problem, remarks=(*problem.remarks, remark))
 
 
 def codes_of(

@@ -36,7 +36,7 @@ def search(
     settings and data give the same model; ``resume`` refuses a folder with a search of others.
     """
     train, measure = problem.learned(refit=False), measure_of(settings.metric)
-    wanted, seen = problem.pairs((1,)), problem.pairs((0,), positive=False)
+    wanted, seen = problem.validation(settings), problem.pairs((0,), positive=False)
 
     def value(scores: Scorer) -> float:
         return evaluate(scores, wanted, seen, [measure]).means()[settings.metric].value

@@ -75,6 +75,10 @@ class Settings(TaskSettings):
     validation: float = Field(
         0.1, description="Validation part of each user: a share, or a number of interactions."
     )
+    validation_users: Count | None = Field(
+        None,
+        description="Users of each validation, drawn at random. Default: all, 10 000 of very many.",
+    )
     test: float = Field(
         0.2, description="Test part of each user: a share, or a number of interactions."
     )

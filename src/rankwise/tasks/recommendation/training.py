@@ -11,18 +11,37 @@ import torch
 from torch import Tensor
 
 from rankwise.errors import UsageError
+from rankwise.metrics.gather import gather_rows
 from rankwise.naming import objective
 from rankwise.objectives import Objective
 from rankwise.report import write_csv
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
 from rankwise.tasks.recommendation.model import ClosedForm, Model
 from rankwise.tasks.recommendation.models import MODELS
-from rankwise.tasks.recommendation.network import AnyBatch, Batches, Negatives, Recommender
+from rankwise.tasks.recommendation.network import (
+    AnyBatch,
+    Batches,
+    Negatives,
+    Recommender,
+    by_blocks,
+)
 from rankwise.tasks.recommendation.outcome import Outcome, Trained
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.search import require_kind, search
 from rankwise.tasks.recommendation.settings import Settings
-from rankwise.training import Callback, Moment, Place, Record, RunFolder, Stage, Step, Task, fit
+from rankwise.training import (
+    Callback,
+    Devices,
+    Moment,
+    Place,
+    Record,
+    RowAdamW,
+    RunFolder,
+    Stage,
+    Step,
+    Task,
+    fit,
+)
 from rankwise.training import open_folder as opened
 
 # Names with a meaning of their own here. All start from nothing, and each positive has a term of
@@ -108,7 +127,8 @@ def train(
     """
     tried: dict[float, Trained] = {}
     refit = problem.published if settings.refit is None else settings.refit
-    with opened(out, "recommend", resume=resume) as folder:
+    own = out if Devices().place.is_first else None
+    with opened(own, "recommend", resume=resume) as folder:
         model = MODELS[settings.model]
         if folder is not None and resume:
             require_kind(folder, model, settings)
@@ -167,15 +187,26 @@ def stage_steps(trained: Trained) -> list[int]:
     return [steps[first] if first >= 0 else 0, steps[trained.best - 1] - steps[warm - 1]]
 
 
+def require_shared(name: str, loss: Objective) -> None:
+    """Raise where the lists of a step cannot be shared by several processes."""
+    if not by_blocks(loss):
+        raise UsageError(
+            f"objective {name!r} trains in one process: it keeps something between batches; start "
+            "it without torchrun, or use ndcg, softmax or bpr"
+        )
+
+
 class RecommendTask(Task[AnyBatch]):
     """Lists of positives and negatives, drawn by torch's own generator.
 
-    Where the objective has a warm start, softmax is the first of two stages.
+    Where the objective has a warm start, softmax is the first of two stages. Several processes draw
+    the same lists for a step, and each has a share of them: a step is that of one process.
     """
 
     network: Recommender
     loss: Objective
     counts_epochs = True
+    joins_processes = True
 
     def __init__(
         self,
@@ -189,7 +220,8 @@ class RecommendTask(Task[AnyBatch]):
         self.monitor, self.refits = settings.metric, bool(lengths)
         self.measures_start = not self.refits
         self.positives = problem.learned(refit=self.refits)
-        self.seen, self.wanted = problem.pairs((0,), positive=False), problem.pairs((1,))
+        self.seen = problem.pairs((0,), positive=False)
+        self.wanted = problem.validation(settings)
         objective = loss_of(settings.objective, self.positives)
         plan = [(settings.objective, settings.epochs)]
         if warm_starts(settings):
@@ -213,6 +245,10 @@ class RecommendTask(Task[AnyBatch]):
             record=Record(known, problem.fingerprint(), settings.batch),
             place=place,
         )
+        if self.place.world_size > 1:
+            for name in self.names:
+                require_shared(name, loss_of(name, self.positives))
+        self.by_rows = self.network.update_by_rows(sampled=not whole)
 
     def begin(self, stage: int) -> None:
         self.stage = stage
@@ -220,22 +256,37 @@ class RecommendTask(Task[AnyBatch]):
 
     def make_optimizer(self) -> torch.optim.Optimizer:
         learned = [*self.network.parameters(), *self.loss.parameters()]
-        return torch.optim.AdamW(learned, self.rate(0), weight_decay=self.settings.weight_decay)
+        kind = RowAdamW if self.by_rows else torch.optim.AdamW
+        return kind(learned, self.rate(0), weight_decay=self.settings.weight_decay)
 
     def rate(self, step: int) -> float:
         after = warm_starts(self.settings) and self.names[self.stage] != "softmax"
         return self.settings.learning_rate / (10 if after else 1)
 
     def batches(self, step: int) -> Iterator[AnyBatch]:
+        rank, processes = self.place.rank, self.place.world_size
         while True:
-            yield from self.samplers[self.stage].epoch()
+            for batch in self.samplers[self.stage].epoch():
+                yield batch if processes == 1 else batch.share(rank, processes)
 
     def step_loss(self, batch: AnyBatch, moment: Moment) -> Tensor:
-        return batch.loss(self.network, self.loss)
+        loss, processes = batch.loss(self.network, self.loss), self.place.world_size
+        if processes == 1:
+            return loss
+        # The weights of the lists are those of the step: the sum over the processes is its loss,
+        # and the gradients are averaged.
+        total = gather_rows(loss.detach().unsqueeze(0)).sum()
+        return processes * loss + (total - processes * loss).detach()
 
     def validate(self) -> dict[str, float]:
         if self.refits:
             return {}
-        found = evaluate(self.network.scores(), self.wanted, self.seen, [self.measure])
+        rank, processes = self.place.rank, self.place.world_size
+        wanted = self.wanted
+        if processes > 1:
+            wanted = wanted.only((wanted.counts > 0).nonzero().squeeze(1)[rank::processes])
+        found = evaluate(self.network.scores(), wanted, self.seen, [self.measure])
+        if processes > 1:
+            found = found.joined()
         warm = float(warm_starts(self.settings) and self.stage == 0)
         return {"warm_start": warm, self.monitor: found.means()[str(self.measure)].value}
