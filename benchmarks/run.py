@@ -25,6 +25,7 @@ from benchmarks import (
     ranking_cost,
     recommendation,
     retrieval,
+    small_batches,
     top,
     twins,
 )
@@ -38,6 +39,7 @@ GROUPS = {
         pairs,
         metrics,
         objectives,
+        small_batches,
         twins,
         retrieval,
         top,

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_one_of
-from rankwise.pairs._dense import DenseReduce, SmallBatchSum, sum_over_lower
+from rankwise.pairs._dense import DenseReduce, small_batch_sum, sum_over_lower
 from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, over_lists
@@ -20,7 +20,7 @@ Method = Literal["auto", "sorted", "exponential", "dense"]
 
 # Maximum numbers of pairs for the small-batch path, of scores of the smaller side for the dense
 # path, and of pairs for the dense path; the second number of each is for exponentials.
-_SMALL_BATCH = 1 << 15, 1 << 16
+_SMALL_BATCH = 1 << 17, 1 << 17
 _HANDFUL = 1, 8
 _IN_CHUNKS = 0, 1 << 17
 
@@ -39,8 +39,9 @@ def pair_sum(
     """Compute Σ_j weight_j · ℓ(upper_i − lower_j) over its list for every element of ``upper``.
 
     The sum is differentiable in ``upper``, ``lower`` and ``weight``. It is computed in float64
-    (float32 where the device has no float64) and returned in the dtype of ``upper``, at least
-    float32, since a sum overflows half precision.
+    (float32 where the device has no float64; small batches in the dtype of the scores, at least
+    float32) and returned in the dtype of ``upper``, at least float32, since a sum overflows half
+    precision.
 
     Args:
         surrogate: Surrogate ℓ or its name, or any elementwise function of the differences.
@@ -123,7 +124,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     form = surrogate.form()
     chosen = _cheapest(form, rows) if method == "auto" else method
     if chosen == "small batch":
-        return SmallBatchSum.apply(surrogate, *rows.precise())
+        return small_batch_sum(surrogate, *rows.own())
     if chosen == "dense":
         return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
     if chosen == "sorted" and form.has_exponentials:
