@@ -30,6 +30,7 @@ from benchmarks import (
     recommendation,
     recommendation_scale,
     retrieval,
+    small_batches,
     top,
     twins,
 )
@@ -44,6 +45,7 @@ GROUPS = {
         metrics,
         metrics_at_size,
         objectives,
+        small_batches,
         twins,
         retrieval,
         top,

@@ -114,7 +114,7 @@ def test_the_last_to_leave_turns_the_checks_on_again():
     [
         (CrossEntropy, 3, 0),
         (MinMaxAUC, 4, 1),
-        (PairwiseAUC, 4, 1),
+        (PairwiseAUC, 3, 0),
     ],
 )
 def test_waits_for_a_value_are_as_many_as_the_docs_say(make, checked, trusted):

@@ -139,3 +139,28 @@ def test_lists_under_the_previous_parameters():
     assert split_lists(scores, target).before is None
     before = split_lists(scores, target, previous=10 * scores).before
     assert (before.positives.tolist(), before.negatives.tolist()) == ([[10, 30]], [[20]])
+
+
+def test_lists_are_even_only_with_their_own_weights():
+    scores, target = torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), torch.eye(3)[:2]
+    lists = split_lists(scores, target)
+    assert lists.even
+    assert lists.all_complete
+    assert lists.detached().even
+    assert not lists.replace(negative_weight=2 * lists.negative_weight).even
+    assert not split_lists(scores, target, weight=torch.ones(2, 3)).even
+    assert not split_lists(scores, torch.tensor([[1, 0, 0], [1, 1, 0]])).even  # padded
+    assert not split_lists(scores[:1], torch.zeros(1, 3)).all_complete
+    torch.testing.assert_close(
+        lists.mean_over_negatives(lists.negatives),
+        lists.replace(negative_weight=lists.negative_weight.clone()).mean_over_negatives(
+            lists.negatives
+        ),
+    )
+
+
+def test_scratch_goes_with_the_scores():
+    lists = split_lists(torch.tensor([3.0, 1.0]), torch.tensor([1, 0]))
+    lists.scratch["key"] = (lists.positives,)
+    assert "key" in lists.detached().scratch
+    assert "key" not in lists.replace(positives=-lists.positives).scratch

@@ -41,7 +41,7 @@ def summarize(kind: str, scores: Tensor, points: int) -> Tensor:
     """Return φ of the scores of every row, or their mean."""
     if kind == "mu":
         return scores.mean(1, keepdim=True)
-    return interpolate_quantiles(scores, torch.ones_like(scores), points)
+    return interpolate_quantiles(scores, None, points)
 
 
 def _summaries(problem: Problem, scores: Tensor, kind: str, generator: torch.Generator) -> Tensor:

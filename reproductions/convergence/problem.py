@@ -113,7 +113,7 @@ class Problem:
         scores = score(self.positives, weights)
         if name == "StableAP":
             return scores.mean(1, keepdim=True)
-        return interpolate_quantiles(scores, torch.ones_like(scores), self.plan.points)
+        return interpolate_quantiles(scores, None, self.plan.points)
 
     def stationary(self, name: str, most: int = 1000) -> Tensor:
         """Return the weights at which descent on all data ends, from the true direction."""

@@ -223,7 +223,7 @@ def _interpolation_slope(seed: int) -> float:
 
     def phi(scores: Tensor) -> Tensor:
         row = scores.unsqueeze(0)
-        return interpolate_quantiles(row, torch.ones_like(row), MEMORY).squeeze(0)
+        return interpolate_quantiles(row, None, MEMORY).squeeze(0)
 
     drawn = torch.randn(20, BATCH[0], generator=generator, dtype=torch.float64)
     slopes = [torch.autograd.functional.jacobian(phi, scores) for scores in drawn]

@@ -64,6 +64,11 @@ def values_are_checked() -> bool:
     return _reads_values.get() and not trusted.get()
 
 
+def reads_values() -> bool:
+    """Return whether a check may read a tensor, outside :func:`no_checks`, also in a call."""
+    return _reads_values.get()
+
+
 def warn_caller(message: str) -> None:
     """Issue a ``RuntimeWarning`` at the line that called into rankwise, at any depth."""
     frame, level, library = sys._getframe(1), 2, ("rankwise.", "torch.")
@@ -207,19 +212,26 @@ def require_shares(name: str, value: Tensor) -> None:
 
 def require_relevance(name: str, value: Tensor) -> None:
     """Raise unless relevances are finite and not negative."""
-    if value.dtype == torch.bool or value.numel() == 0:
+    if value.dtype == torch.bool or value.numel() == 0 or not values_are_checked():
         return
-    require_finite(name, value, "relevances are finite")
-    require_not_negative(name, value)
+    if not _in_range(value):
+        require_finite(name, value, "relevances are finite")
+        require_not_negative(name, value)
 
 
 def require_not_negative(name: str, value: Tensor | None) -> None:
     """Raise unless weights or relevances, where given, are finite and not negative."""
     if value is None or value.dtype == torch.bool or not values_are_checked():
         return
-    if not bool(((value >= 0) & (value < math.inf)).all()):
+    if value.numel() and not _in_range(value):
         require_finite(name, value, "leave items out with weight 0 or a mask")
         raise ValueError(f"{name} must not be negative, got {value.min().item()}")
+
+
+def _in_range(value: Tensor) -> bool:
+    """Whether all values are finite and not negative, by one reduction."""
+    low, high = value.aminmax()  # both are NaN if any value is
+    return low.item() >= 0 and high.item() < math.inf
 
 
 def require_count(name: str, value: int, *, minimum: int = 1) -> None:

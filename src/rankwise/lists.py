@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -46,6 +46,8 @@ class Lists:
         relevance: Relevance of the positives; None where all are alike.
         remembered: What the memory of the objective has of each list, shape (lists, width).
         places: Columns of the positives among the negatives, where these are all the items.
+        ones: The two weights where they are known to be 1 throughout, without padding.
+        scratch: What an objective has computed of the scores without a gradient, by objective.
 
     Example:
         >>> import torch
@@ -69,25 +71,47 @@ class Lists:
     relevance: Tensor | None = None
     remembered: Tensor | None = None
     places: Tensor | None = None
+    ones: tuple[Tensor, Tensor] | None = None
+    scratch: dict[object, tuple[Tensor, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    @property
+    def even(self) -> bool:
+        """Whether all items are known to count once, without reading a weight.
+
+        By identity: lists with other weights are not even, however they were made.
+        """
+        known = self.ones
+        return (
+            known is not None
+            and known[0] is self.positive_weight
+            and known[1] is self.negative_weight
+        )
 
     def widened(self) -> Lists:
         """Return the lists with scores in the dtype of their weights, float32 at least."""
         dtype = self.positive_weight.dtype
-        return replace(self, positives=self.positives.to(dtype), negatives=self.negatives.to(dtype))
+        return self.replace(positives=self.positives.to(dtype), negatives=self.negatives.to(dtype))
 
     @property
     def before(self) -> Lists | None:
         """The same lists under the previous parameters; None where they are not known."""
         if self.previous is None or self.negative_previous is None:
             return None
-        return replace(self, positives=self.previous, negatives=self.negative_previous)
+        return self.replace(positives=self.previous, negatives=self.negative_previous)
 
-    @property
+    @cached_property
     def ids(self) -> Tensor:
         """Which list of the data set each one is; 0 for all where no ids are given."""
         if self.list_ids is not None:
             return self.list_ids
-        return torch.zeros(len(self.positives), dtype=torch.long, device=self.positives.device)
+        return torch.zeros(self.positives.shape[0], dtype=torch.long, device=self.positives.device)
+
+    @property
+    def present(self) -> Tensor | None:
+        """Which positives are there, (lists, positives); None where all are known to be."""
+        return None if self.even else self.positive_weight > 0
 
     @cached_property
     def n_positives(self) -> Tensor:
@@ -103,7 +127,7 @@ class Lists:
     def complete(self) -> Tensor:
         """Which lists have both classes, or two relevances: the others have nothing to rank."""
         other = self.n_negatives > 0
-        if self.relevance is not None and self.relevance.shape[-1] and not bool(other.all()):
+        if self.relevance is not None and self.relevance.shape[-1]:
             present = self.positive_weight > 0
             lowest = self.relevance.masked_fill(~present, torch.inf).amin(-1, keepdim=True)
             highest = self.relevance.masked_fill(~present, -torch.inf).amax(-1, keepdim=True)
@@ -136,24 +160,51 @@ class Lists:
         """Share of the positives in each list, (lists, 1)."""
         return self.n_positives / (self.n_positives + self.n_negatives)
 
+    @property
+    def all_complete(self) -> bool:
+        """Whether every list has both classes; reads no value where all items count once."""
+        both = self.positives.shape[-1] > 0 and self.negatives.shape[-1] > 0
+        if self.even and (both or self.relevance is None):
+            return both
+        return bool(self.complete.all())
+
     def select(self, chosen: Tensor) -> Lists:
         """Return some of the lists, by a boolean for each."""
-        return replace(
-            self,
-            **{f.name: t[chosen] for f in fields(self) if (t := getattr(self, f.name)) is not None},
-        )
+        tensors = {name: getattr(self, name) for name in _FIELDS[:-2]}
+        return Lists(**{name: t[chosen] for name, t in tensors.items() if t is not None})
+
+    def replace(self, **changes: Tensor | None) -> Lists:
+        """Return the lists with other tensors in some fields."""
+        # What dataclasses.replace does, in a fifth of its time, which small batches notice.
+        lists = object.__new__(Lists)
+        own = self.__dict__
+        lists.__dict__.update({name: own[name] for name in _FIELDS}, **changes)
+        if "positives" in changes:
+            lists.__dict__["scratch"] = {}
+        return lists
 
     def detached(self) -> Lists:
         """Return the same lists without a graph."""
-        return replace(self, positives=self.positives.detach(), negatives=self.negatives.detach())
+        lists = self.replace(positives=self.positives.detach(), negatives=self.negatives.detach())
+        lists.__dict__["scratch"] = self.scratch
+        return lists
 
     def mean_over_positives(self, values: Tensor) -> Tensor:
         """Return the mean of one value per positive, one number for each list."""
-        return (values * self.positive_weight).sum(-1) / self.n_positives.squeeze(-1)
+        weight = self.positive_weight
+        if self.even:
+            return values.mean(-1, dtype=torch.promote_types(values.dtype, weight.dtype))
+        return (values * weight).sum(-1) / self.n_positives.squeeze(-1)
 
     def mean_over_negatives(self, values: Tensor) -> Tensor:
         """Return the mean of one value per negative, one number for each list."""
-        return (values * self.negative_weight).sum(-1) / self.n_negatives.squeeze(-1)
+        weight = self.negative_weight
+        if self.even:
+            return values.mean(-1, dtype=torch.promote_types(values.dtype, weight.dtype))
+        return (values * weight).sum(-1) / self.n_negatives.squeeze(-1)
+
+
+_FIELDS = tuple(Lists.__dataclass_fields__)  # the last two hold no tensors of their own
 
 
 def split_lists(
@@ -281,8 +332,8 @@ def split_by_target(
         positive, negative = positive & mask, negative & mask
     if weight is not None:
         weight = weight.to(torch.promote_types(scores.dtype, torch.float32))
-    above, above_weight = _side(positive, weight, scores.dtype, whole_positives)
-    below, below_weight = _side(negative, weight, scores.dtype, whole_negatives)
+    above, above_weight, even_above = _side(positive, weight, scores.dtype, whole_positives)
+    below, below_weight, even_below = _side(negative, weight, scores.dtype, whole_negatives)
     return Lists(
         _taken(scores, above),
         _taken(scores, below),
@@ -294,6 +345,7 @@ def split_by_target(
         negative_previous=None if previous is None else _taken(previous, below),
         relevance=_taken(target, above).to(above_weight.dtype) if graded else None,
         places=above if whole_negatives else None,
+        ones=(above_weight, below_weight) if even_above and even_below else None,
     )
 
 
@@ -312,30 +364,32 @@ def _filled(
 
 def _side(
     chosen: Tensor, weight: Tensor | None, dtype: torch.dtype, whole: bool
-) -> tuple[Tensor | None, Tensor]:
+) -> tuple[Tensor | None, Tensor, bool]:
     """Where the chosen items of every row are, moved to the front, and their weights.
 
-    None for all the items, where they are.
+    None for all the items, where they are. Last, whether the weights are known to be 1 throughout.
     """
     dtype = torch.promote_types(dtype, torch.float32)
     if whole:
         weights = _as_numbers(chosen, dtype)
-        return None, weights if weight is None else weights * weight
-    if len(chosen) == 1:  # one list needs no padding
-        where = chosen[0].nonzero().T
-        weights = where.new_ones(where.shape, dtype=dtype)
-        return where, weights if weight is None else weight.gather(-1, where)
+        return None, weights if weight is None else weights * weight, False
+    if chosen.shape[0] == 1:  # one list needs no padding
+        where = chosen.reshape(-1).nonzero().view(1, -1)
+        if weight is not None:
+            return where, weight.gather(-1, where), False
+        return where, where.new_ones(where.shape, dtype=dtype), True
     counts = chosen.view(torch.uint8).sum(-1, dtype=torch.int32)
     shortest, longest = (end.item() for end in counts.aminmax()) if len(counts) else (0, 0)
     columns = _columns(chosen, sparse=longest * _SPARSE <= chosen.shape[1])
-    if shortest == longest:  # as in batches with the same number of items of each class
+    even = shortest == longest
+    if even:  # as in batches with the same number of items of each class
         where = columns.reshape(len(chosen), int(longest))
         weights = where.new_ones(where.shape, dtype=dtype)
     else:
         where, weights = _padded(columns, counts, int(longest), dtype)
     if weight is not None:
         weights = weights * weight.gather(-1, where)
-    return where, weights
+    return where, weights, even and weight is None
 
 
 def _padded(

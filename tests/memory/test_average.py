@@ -142,3 +142,15 @@ def test_the_share_of_the_models_change_can_be_chosen():
     log.update(key, column(1.0))
     with pytest.raises(ValueError, match="not for logarithms"):
         log.update(key, torch.tensor([[1.0, 1.0]]))
+
+
+def test_an_invalid_estimate_changes_nothing():
+    for rows in (1, 3):
+        memory, ids = MovingAverage(rows, ema_rate=0.5), torch.arange(rows)
+        nothing = torch.zeros(rows, dtype=torch.bool)
+        memory.update(ids, torch.full((rows, 1), torch.nan), valid=nothing)
+        assert not memory.seen.any()
+        memory.update(ids, torch.full((rows, 1), 4.0), valid=~nothing)
+        memory.update(ids, torch.full((rows, 1), torch.inf), valid=nothing)
+        assert memory.seen.all()
+        assert memory.value.tolist() == [[4.0]] * rows

@@ -27,7 +27,7 @@ def test_the_variance_of_lists_with_weights_and_masks():
     found = measure([Batch(scores, torch.zeros_like(scores), mask, weight)], alone)
     assert found.variance.item() == pytest.approx(0.25 * 1.5**2 + 0.75 * 0.5**2)
     assert found.lists.item() == 2
-    assert found.means[0].tolist() == [[2.5], [2], [0]]
+    assert found.means[0][0].tolist() == [[2.5], [2], [0]]
 
 
 def test_the_variance_of_lists_as_they_are():
@@ -35,7 +35,7 @@ def test_the_variance_of_lists_as_they_are():
     found = measure([Batch(scores, torch.zeros_like(scores))] * 2, alone)
     assert found.variance.item() == 2 * 1
     assert found.lists.item() == 4
-    assert [mean.tolist() for mean in found.means] == 2 * [[[1e4 + 2], [2]]]
+    assert [mean.tolist() for (mean,) in found.means] == 2 * [[[1e4 + 2], [2]]]
     assert measure([Batch(scores[:0], scores[:0])], alone).lists.item() == 0
 
 

@@ -18,7 +18,7 @@ from rankwise.pairs import (
     pair_sum,
     sums,
 )
-from rankwise.pairs._dense import SmallBatchLogSumExp, SmallBatchSum
+from rankwise.pairs._dense import SmallBatchLogSumExp, small_batch_sum
 from rankwise.pairs.rows import Rows
 
 
@@ -27,9 +27,9 @@ from rankwise.pairs.rows import Rows
 @settings(max_examples=40)
 def test_equals_the_definition(surrogate, lists):
     upper, lower, weight = (t.reshape(math.prod(t.shape[:-1]), t.shape[-1]) for t in lists)
-    total = SmallBatchSum.apply(surrogate, *Rows(upper, lower, weight).precise())
+    total = small_batch_sum(surrogate, *Rows(upper, lower, weight).own())
     torch.testing.assert_close(total, brute(surrogate, upper, lower, weight))
-    total = SmallBatchSum.apply(surrogate, *Rows(upper, lower, None).precise())
+    total = small_batch_sum(surrogate, *Rows(upper, lower, None).own())
     torch.testing.assert_close(total, brute(surrogate, upper, lower))
 
 
@@ -42,7 +42,7 @@ def test_gradients_of_what_wants_one(surrogate, wanted):
         t.requires_grad_(bool(w)) for t, w in zip((upper, lower, weight), wanted, strict=True)
     ]
     assert torch.autograd.gradcheck(
-        lambda u, l, w: SmallBatchSum.apply(surrogate, *Rows(u, l, w).precise()), inputs
+        lambda u, l, w: small_batch_sum(surrogate, *Rows(u, l, w).own()), inputs
     )
 
 
@@ -61,7 +61,7 @@ def test_slopes_at_ties_and_breaks_are_those_of_sorted_lists(surrogate, monkeypa
         torch.testing.assert_close(small, large, rtol=1e-6, atol=1e-9)
 
 
-def test_half_precision_is_summed_in_double_and_returned_in_single():
+def test_half_precision_is_summed_and_returned_in_single():
     upper, lower = torch.randn(30, dtype=torch.float16), torch.randn(40, dtype=torch.float16)
     total = pair_sum(SURROGATES[1], upper, lower)
     assert total.dtype == torch.float32

@@ -79,7 +79,7 @@ class MovingAverage(nn.Module):
         """Return the rows of the buffers that hold ``ids``."""
         return ids if self.shard is None else self.shard.places(ids)
 
-    def update(self, ids: Tensor, estimates: Tensor) -> Tensor:
+    def update(self, ids: Tensor, estimates: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """Update the averages of ``ids`` and return their new values.
 
         Args:
@@ -87,36 +87,33 @@ class MovingAverage(nn.Module):
             estimates: Shape (n, width); or (n, 2·width) with the same estimates under the previous
                 parameters behind them. Then correction·(estimate − previous) is added, which
                 follows a moving model without its noise (StableAP Eq. 6; STORM, MSVR).
+            valid: Shape (n,), False for estimates that must not change the state; ids are then
+                unique.
 
         Returns:
             The values of ``ids``, (n, width).
         """
         if not trusted.get():
             require_ids("ids", ids, self.num_items)
-        rows, which = torch.unique(ids, return_inverse=True)
-        estimates = estimates.detach().to(self.value.dtype)
-        if several := len(rows) < len(ids):
-            estimates = self._mean_by_row(which, estimates, len(rows))
-        else:
-            rows = ids
-        current = self.preview(rows, estimates)
+        if valid is None and ids.shape[0] > 1:
+            estimates = self._mean_by_id(ids, estimates.detach().to(self.value.dtype))
+        current = self.preview(ids, estimates)
         if self.learns:
-            places = self.places(rows)
-            self.value.index_copy_(0, places, current)
-            self.seen.index_fill_(0, places, True)
-        return current[which] if several else current
+            self._store(ids, current, valid)
+        return current
 
     def preview(self, ids: Tensor, estimates: Tensor) -> Tensor:
         """Return the value that each estimate alone would give its id, without an update."""
         width, rate = self.value.shape[1], self.ema_rate
         estimates = estimates.detach().to(self.value.dtype)
-        estimate, previous = estimates[..., :width], estimates[..., width:]
-        places = self.places(ids)
-        known, seen = self.value[places], self.seen[places].unsqueeze(-1)
+        estimate, previous = estimates, None
+        if estimates.shape[-1] > width:
+            estimate, previous = estimates[..., :width], estimates[..., width:]
+        known, seen = self._known(ids)
         if not self.learns or rate == self.correction == 0:
             moved = known
         elif self.log:
-            if previous.shape[-1]:
+            if previous is not None:
                 raise ValueError(
                     "estimates under previous parameters are not for logarithms: "
                     "a corrected sum may be negative"
@@ -125,20 +122,49 @@ class MovingAverage(nn.Module):
             moved = torch.logaddexp(stays, estimate + (math.log(rate) if rate > 0 else -math.inf))
         else:
             moved = known.lerp(estimate, rate)
-            if previous.shape[-1]:
+            if previous is not None:
                 moved = moved + self.correction * (estimate - previous)
-        return torch.where(seen, moved, estimate)
+        return torch.where(seen.unsqueeze(-1), moved, estimate)
 
-    def _mean_by_row(self, which: Tensor, values: Tensor, rows: int) -> Tensor:
-        """Mean of the values of every row; of what they are the logarithms of, with ``log``."""
-        top = values.new_zeros(rows, values.shape[1])
+    def _known(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """The values of ids of any shape, and whether they were seen."""
+        value, seen = self.value, self.seen
+        if value.shape[0] == 1 and ids.shape == (1,):
+            return value, seen
+        places = self.places(ids)
+        return value[places], seen[places]
+
+    def _store(self, ids: Tensor, current: Tensor, valid: Tensor | None) -> None:
+        """Several rows of one id are equal: any of them may be the one that is stored."""
+        value, seen = self._known(ids)
+        if valid is not None:
+            current, valid = current.where(valid.unsqueeze(-1), value), seen | valid
+        if value is self.value:
+            value.copy_(current)
+            seen.fill_(True) if valid is None else seen.copy_(valid)
+        else:
+            places = self.places(ids)
+            self.value.index_copy_(0, places, current)
+            kept = torch.ones_like(seen) if valid is None else valid
+            self.seen.index_copy_(0, places, kept)
+
+    def _mean_by_id(self, ids: Tensor, values: Tensor) -> Tensor:
+        """Mean of the values of its id for every row; with ``log`` of what they are logarithms of.
+
+        Of sorted ids and of the size of the input, whatever ids there are: nothing waits for a
+        device to count them.
+        """
+        ordered, order = ids.sort(stable=True)
+        new = torch.nn.functional.pad(ordered[1:] != ordered[:-1], (1, 0))
+        which = torch.empty_like(ids).scatter_(0, order, new.cumsum(0))
+        top = torch.zeros_like(values)
         if self.log:
             where = which.unsqueeze(1).expand_as(values)
-            top = top.scatter_reduce(0, where, values, "amax", include_self=False)
-            values = (values - top[which]).exp()
-        total = values.new_zeros(rows, values.shape[1]).index_add_(0, which, values)
-        count = values.new_zeros(rows).index_add_(0, which, torch.ones_like(values[:, 0]))
-        mean = total / count.unsqueeze(1)
+            top = top.scatter_reduce(0, where, values, "amax", include_self=False)[which]
+            values = (values - top).exp()
+        total = torch.zeros_like(values).index_add_(0, which, values)
+        count = torch.zeros_like(values[:, 0]).index_add_(0, which, torch.ones_like(values[:, 0]))
+        mean = (total / count.unsqueeze(1))[which]
         return mean.log() + top if self.log else mean
 
     def extra_repr(self) -> str:

@@ -53,7 +53,7 @@ class FCCOAverage(DeferredAverage):
         self,
         ids: Tensor,
         estimate: Tensor,
-        present: Tensor,
+        present: Tensor | None = None,
         *,
         previous: Tensor | None = None,
     ) -> tuple[Tensor, MemoryUpdate]:
@@ -62,7 +62,7 @@ class FCCOAverage(DeferredAverage):
         Args:
             ids: Shape (…), which averages the estimates are of.
             estimate: ĝ, shape (…, width); logarithms with ``log``.
-            present: Shape (…), False for padding, which is left out of the update.
+            present: Shape (…), False for padding, which is left out of the update; None: all are.
             previous: ĝ under the previous parameters, of the shape of ``estimate``.
 
         Returns:
@@ -77,6 +77,8 @@ class FCCOAverage(DeferredAverage):
             # d log ĝ = dĝ/ĝ, so the step from u is ĝ/u of it; u ≥ rate·ĝ bounds that in training.
             share = (estimate.detach() - known).clamp_max(-math.log(self.ema_rate)).exp()
             moves = share * moves
+        if present is None:
+            return known + moves, MemoryUpdate(self, ids.flatten(), columns.flatten(0, -2))
         return known + moves, MemoryUpdate(self, ids[present], columns[present])
 
 
@@ -99,8 +101,6 @@ def tracked(
     if average is None:
         return estimate, []
     assert ids is not None
-    if present is None:
-        present = torch.ones_like(ids, dtype=torch.bool)
     if estimate.dim() > ids.dim():
         value, update = average.track(ids, estimate, present, previous=previous)
         return value, [update]

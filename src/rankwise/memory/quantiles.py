@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -10,7 +11,7 @@ from torch import Tensor
 
 def interpolate_quantiles(
     scores: Tensor,
-    weight: Tensor,
+    weight: Tensor | None,
     points: int,
     *,
     low: float = -math.inf,
@@ -24,7 +25,7 @@ def interpolate_quantiles(
 
     Args:
         scores: Shape (lists, n); every list needs at least one item of positive weight.
-        weight: Shape (lists, n); 0 for absent items, 2 counts twice.
+        weight: Shape (lists, n); 0 for absent items, 2 counts twice. None: every item counts once.
         points: Number of quantiles.
         low: Lower bound of u₀.
         high: Upper bound of u_{n+1}.
@@ -36,14 +37,15 @@ def interpolate_quantiles(
         >>> import torch
         >>> from rankwise.memory import interpolate_quantiles
         >>> scores = torch.tensor([[3.0, 0.0, 2.0, 1.0]])
-        >>> interpolate_quantiles(scores, torch.ones(1, 4), 2)
+        >>> interpolate_quantiles(scores, None, 2)
         tensor([[0.5000, 2.5000]])
 
     Reference:
         SOPRC, Algorithm 2.
     """
-    if scores.shape[-1] and bool((weight == 1).all()):
-        ordered = scores.to(weight.dtype).sort(dim=-1).values
+    if weight is None:
+        wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        ordered = wide.sort(dim=-1).values
         return _of_whole_rows(ordered, points, low, high)
     ordered, order = scores.masked_fill(weight == 0, torch.inf).sort(dim=-1)
     reach = weight.gather(-1, order).cumsum(-1)  # rank at which each item ends
@@ -68,17 +70,25 @@ def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Ten
     step = min(1, n - 1)  # a single item extrapolates to itself
     first = (2 * ordered[:, :1] - ordered[:, step : step + 1]).clamp_min(low)
     last = (2 * ordered[:, -1:] - ordered[:, n - 1 - step : n - step]).clamp_max(high)
-    middle = torch.arange(points, device=ordered.device, dtype=ordered.dtype) + 0.5
-    position = n * middle / points
+    make = _cached_chords if n <= _CACHED else _chords
+    chords = make(n, points, ordered.dtype, ordered.device)
+    return torch.cat([first, ordered, last], dim=-1) @ chords
+
+
+def _chords(n: int, points: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The weights (n + 2, points) of u₀ … u_{n+1} in every entry."""
+    position = n * (torch.arange(points, device=device, dtype=dtype) + 0.5) / points
     cell = position.floor()
     a, where = position - cell, cell.long().unsqueeze(0)
-    # The weights (n + 2, points) of u₀ … u_{n+1} in every entry.
-    chords = ordered.new_zeros(n + 2, points).scatter_(
+    return torch.zeros(n + 2, points, dtype=dtype, device=device).scatter_(
         0,
         torch.cat([where, where + 1, where + 2]),
         torch.stack([(1 - a) / 2, torch.full_like(a, 0.5), a / 2]),
     )
-    return torch.cat([first, ordered, last], dim=-1) @ chords
+
+
+_CACHED = 1 << 10  # largest n whose chords are kept: batches of one size ask for them every step
+_cached_chords = lru_cache(maxsize=32)(_chords)
 
 
 def _at_rank(ordered: Tensor, reach: Tensor, rank: Tensor, whole: Tensor) -> Tensor:

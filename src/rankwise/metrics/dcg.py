@@ -8,7 +8,7 @@ from typing import Literal, Unpack
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of
+from rankwise.checks import reads_values, require_count, require_one_of
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking
@@ -27,7 +27,7 @@ def _check(k: int | None, gain: Gain) -> None:
 
 def _ndcg(ranking: Ranking, k: int | None, gain: Gain) -> Tensor:
     best = best_gain(ranking.target, ranking.weight, gain, k)
-    gains = ranking.per_level(_gains(ranking.target, gain))
+    gains = ranking.per_level(gains_of(ranking.target, gain))
     # Items of one level share its discount evenly: the mean over their orders.
     mean_gain = torch.where(ranking.mass > 0, gains / ranking.mass, 0.0)
     return torch.where(best > 0, _discounted(mean_gain, ranking.mass, k) / best, math.nan)
@@ -39,7 +39,7 @@ def best_gain(relevance: Tensor, weight: Tensor, gain: Gain, k: int | None) -> T
     ``weight`` may have more rows than ``relevance``; both are float64.
     """
     relevance, order = relevance.sort(dim=-1, descending=True)
-    return _discounted(_gains(relevance, gain), weight.gather(-1, order.expand_as(weight)), k)
+    return _discounted(gains_of(relevance, gain), weight.gather(-1, order.expand_as(weight)), k)
 
 
 def _discounted(gains: Tensor, mass: Tensor, k: int | None) -> Tensor:
@@ -50,11 +50,11 @@ def _discounted(gains: Tensor, mass: Tensor, k: int | None) -> Tensor:
     return (gains * discount).sum(-1)
 
 
-def _gains(relevance: Tensor, gain: Gain) -> Tensor:
+def gains_of(relevance: Tensor, gain: Gain) -> Tensor:
+    """Return the gains 2^y − 1 or y of relevances."""
     if gain == "linear":
         return relevance
-    most = float(relevance.max()) if relevance.numel() else 0.0
-    if most > LARGEST:
+    if reads_values() and relevance.numel() and (most := float(relevance.max())) > LARGEST:
         raise ValueError(
             f"target must be at most {LARGEST:g} for an exponential gain, 2^target − 1, which is "
             f"infinite soon after; got {most:g}; gain='linear' takes it"

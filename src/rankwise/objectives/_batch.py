@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,8 +17,7 @@ MemoryBy = Literal["list", "item"] | None
 """What an objective's memory is kept by."""
 
 
-@dataclass(frozen=True)
-class CallArguments:
+class CallArguments(NamedTuple):
     """The optional arguments of a call, one value per item; ``list_ids`` has one per list."""
 
     mask: Tensor | None = None
@@ -30,16 +28,14 @@ class CallArguments:
     previous_scores: Tensor | None = None  # scores of the same items under previous parameters
 
 
-@dataclass(frozen=True)
-class Risks:
+class Risks(NamedTuple):
     """The risks of those lists of a batch that can be ranked."""
 
     values: Tensor  # (ranked lists,)
     ranked: Tensor | None  # (lists of the batch,) which ones they are; None: all
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """A rectangle of lists as the caller gave it: everything (lists, items) but two fields."""
 
     scores: Tensor
@@ -58,18 +54,17 @@ class Batch:
 
     def detached(self) -> Batch:
         """Return the batch without a graph."""
-        return replace(self, scores=self.scores.detach())
+        return self._replace(scores=self.scores.detach())
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
         """Return the batch with every tensor changed in the same way."""
-        tensors = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "fill_masked"}
-        changed = {name: change(t) for name, t in tensors.items() if t is not None}
-        return Batch(**changed, fill_masked=self.fill_masked)
+        tensors = {name: t for name, t in self._asdict().items() if isinstance(t, Tensor)}
+        return self._replace(**{n: change(t) for n, t in tensors.items()})  # type: ignore[arg-type]
 
     def blocks(self, items: int) -> list[slice]:
         """Return the rows in slices of about ``items`` items."""
         step = max(1, items // max(1, self.scores.shape[1]))
-        return [slice(start, start + step) for start in range(0, len(self.scores), step)]
+        return [slice(start, start + step) for start in range(0, self.scores.shape[0], step)]
 
 
 def read_batch(
@@ -104,7 +99,7 @@ def read_batch(
         return _ragged(batch, arguments.groups, list_ids)
     if scores.dim() != 2:
         batch = batch.map(lambda t: t.reshape(rows))
-    return [batch if list_ids is None else replace(batch, list_ids=list_ids.reshape(-1))]
+    return [batch if list_ids is None else batch._replace(list_ids=list_ids.reshape(-1))]
 
 
 def _ragged(batch: Batch, groups: Tensor, list_ids: Tensor | None) -> list[Batch]:
@@ -114,12 +109,11 @@ def _ragged(batch: Batch, groups: Tensor, list_ids: Tensor | None) -> list[Batch
             f"list_ids must have one id per group, in ascending order of the {len(ids)} groups, "
             f"got shape {tuple(list_ids.shape)}"
         )
-    present = replace(batch, mask=None)
+    present = batch._replace(mask=None)
     batches = []
     for order, (side,) in size_classes(groups):
         batches.append(
-            replace(
-                present.map(side.take),
+            present.map(side.take)._replace(
                 mask=side.mask if batch.mask is None else side.mask & batch.mask[side.positions],
                 list_ids=None if list_ids is None else list_ids[order],
                 order=order,
@@ -174,7 +168,7 @@ class _GradientInForward(Function):
         for rows in blocks:
             with torch.set_grad_enabled(wanted):
                 part = scores[rows].detach().requires_grad_(wanted)
-                found = risks(replace(batch.rows(rows), scores=part))
+                found = risks(batch.rows(rows)._replace(scores=part))
                 if gradient is not None and found.values.requires_grad:
                     (gradient[rows],) = torch.autograd.grad(found.values.sum(), part)
             which = found.ranked

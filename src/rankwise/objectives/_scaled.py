@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -51,67 +50,86 @@ class ScaledObjective(Objective):
         """Return batches with the gradient of the spread in them, and the spread."""
         if self.score_scale != "auto":
             return batches, float(self.score_scale)
-        add_up = (lambda value: value) if self.exchange is None else self.exchange.total
-        moments = measure(batches, add_up)
-        scores = _OwnSpread.apply(batches, moments, add_up, *(batch.scores for batch in batches))  # type: ignore[no-untyped-call]
-        batches = [replace(batch, scores=s) for batch, s in zip(batches, scores, strict=True)]
-        variance = moments.variance / moments.lists.clamp_min(1)
-        if not bool(variance.isfinite()):  # scores may be NaN under no_checks()
-            return batches, 1.0
-        if self.spread is not None and bool(moments.lists):
+        scores = [batch.scores for batch in batches]
+        moments = measure(batches, None if self.exchange is None else self.exchange.total)
+        if torch.is_grad_enabled() and any(s.requires_grad for s in scores):
+            scores = _OwnSpread.apply(batches, moments, *scores)  # type: ignore[no-untyped-call]
+            batches = [batch._replace(scores=s) for batch, s in zip(batches, scores, strict=True)]
+        alone = isinstance(moments.lists, int) and moments.lists == 1
+        variance = moments.variance if alone else moments.variance / moments.lists
+        if self.spread is not None:
+            # NaN, of no list or of NaN scores under no_checks(), must not stay in the average.
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
-            variance = self.spread.update(key, variance.reshape(1, 1)).reshape(())
+            row = variance.reshape(1, 1)
+            variance = self.spread.update(key, row, valid=row[0] < torch.inf).reshape(())
         spread = variance.sqrt().to(scores[0].dtype)
-        return batches, torch.where(spread > 0, spread, torch.ones_like(spread))
+        return batches, torch.where(spread > 0, spread, 1)
 
 
-@dataclass(frozen=True)
-class Moments:
+class Block(NamedTuple):
+    """Some rows of a batch, less the mean of each, and each item's share of its list."""
+
+    rows: slice
+    apart: Tensor  # (rows, items)
+    mean: Tensor  # (rows, 1)
+    share: Tensor | None = None  # (rows, items), 0 where masked; None: all alike
+
+
+class Moments(NamedTuple):
     """Mean and variance of the lists of a call; variance and count are those of all processes."""
 
     variance: Tensor  # Σ over the lists of the variance of their scores
-    lists: Tensor  # number of lists that have items
-    means: list[Tensor]  # of the lists of every batch, (lists, 1)
+    lists: Tensor | int  # number of lists that have items
+    means: list[list[Tensor]]  # of the lists of every block of every batch, (rows, 1)
+    add_up: AddUp | None = None
+    block: Block | None = None  # the only one of a small call
 
 
-@torch.no_grad()
-def measure(batches: list[Batch], add_up: AddUp) -> Moments:
+def measure(batches: list[Batch], add_up: AddUp | None = None) -> Moments:
     """Measure mean and variance of the scores of every list, by weight, without masked items."""
-    variance = accumulating(torch.zeros((), device=batches[0].scores.device))
-    count = torch.zeros((), dtype=torch.long, device=variance.device)
-    means = []
+    means: list[list[Tensor]] = []
+    variances: list[Tensor] = []
+    counts: list[Tensor | int] = []
     for batch in batches:
-        found = [variance.new_zeros(0, 1)]
-        for _, scores, share in _blocks(batch):
-            if share is None:
-                mean = scores.mean(-1, keepdim=True)
-                apart = scores - mean
-                variance += torch.linalg.vecdot(apart, apart).sum() / max(1, scores.shape[1])
-                count += len(scores) if scores.shape[1] else 0
+        means.append([])
+        for block in _blocks(batch):
+            squares, size = block.apart * block.apart, block.apart.shape[1]
+            if block.share is None:
+                rows = squares.shape[0] if size else 0
+                variances.append(squares.mean() if rows == 1 else squares.sum() / max(1, size))
+                counts.append(rows)
             else:
-                mean = (share * scores).sum(-1, keepdim=True)
-                variance += torch.linalg.vecdot(share, (scores - mean) ** 2).sum()
-                count += (share.sum(-1) > 0).sum()
-            found.append(mean)
-        means.append(torch.cat(found))
-    variance, lists = add_up(torch.stack([variance, count.to(variance)]))
-    return Moments(variance, lists, means)
+                variances.append((squares * block.share).sum())
+                counts.append((block.share.sum(-1) > 0).sum())
+            means[-1].append(block.mean)
+    if not variances:  # no rows; other processes may have some
+        variances.append(accumulating(torch.zeros((), device=batches[0].scores.device)))
+        counts.append(0)
+    variance, lists = sum(variances[1:], variances[0]), sum(counts[1:], counts[0])
+    if add_up is not None:
+        count = torch.as_tensor(lists, device=variance.device).to(variance)
+        variance, lists = add_up(torch.stack([variance, count]))
+    only = block if len(batches) == len(means[0]) == 1 else None
+    return Moments(variance, lists, means, add_up, only)
 
 
-def _blocks(batch: Batch) -> Iterator[tuple[slice, Tensor, Tensor | None]]:
-    """Rows, their scores (0 where masked) and each item's share of its list; None: all alike."""
-    for rows in batch.blocks(_BLOCK_ITEMS):
-        scores = accumulating(batch.scores[rows].detach())
-        if batch.weight is None and batch.mask is None:
-            yield rows, scores, None
+def _blocks(batch: Batch, means: list[Tensor] | None = None) -> Iterator[Block]:
+    """The rows of a batch in blocks that bound the memory, with means where they are known."""
+    blocks = batch.blocks(_BLOCK_ITEMS)
+    for number, rows in enumerate(blocks):
+        part = batch if len(blocks) == 1 else batch.rows(rows)
+        scores, mean = accumulating(part.scores.detach()), None if means is None else means[number]
+        if part.weight is None and part.mask is None:
+            mean = scores.mean(-1, keepdim=True) if mean is None else mean
+            yield Block(rows, scores - mean, mean)
             continue
-        weight = torch.ones_like(scores)
-        if batch.weight is not None:
-            weight = accumulating(batch.weight[rows])
-        if batch.mask is not None:
-            absent = ~batch.mask[rows]
+        weight = torch.ones_like(scores) if part.weight is None else accumulating(part.weight)
+        if part.mask is not None:
+            absent = ~part.mask
             scores, weight = scores.masked_fill(absent, 0), weight.masked_fill(absent, 0)
-        yield rows, scores, weight / weight.sum(-1, keepdim=True).clamp_min(1e-30)
+        share = weight / weight.sum(-1, keepdim=True).clamp_min(1e-30)
+        mean = (share * scores).sum(-1, keepdim=True) if mean is None else mean
+        yield Block(rows, scores - mean, mean, share)
 
 
 class _OwnSpread(torch.autograd.Function):
@@ -124,31 +142,46 @@ class _OwnSpread(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, batches: list[Batch], moments: Moments, add_up: AddUp, *scores: Tensor):  # type: ignore[no-untyped-def]
-        ctx.batches = [batch.map(Tensor.detach) for batch in batches]
-        ctx.moments, ctx.add_up = moments, add_up
+    def forward(ctx, batches: list[Batch], moments: Moments, *scores: Tensor):  # type: ignore[no-untyped-def]
+        ctx.moments = moments
+        ctx.batches = [] if moments.block else [batch.detached() for batch in batches]
         return tuple(s.view_as(s) for s in scores)
 
     @staticmethod
     @eager_only
     @torch.autograd.function.once_differentiable
     def backward(ctx, *arriving: Tensor):  # type: ignore[no-untyped-def]
-        lists = list(zip(ctx.batches, ctx.moments.means, arriving, strict=True))
-        along = torch.zeros_like(ctx.moments.variance)
+        moments: Moments = ctx.moments
+        if moments.block is not None:
+            pull = _pull(moments, (moments.block.apart * arriving[0]).sum())
+            return None, None, _without(arriving[0], moments.block, pull)
+        lists = list(zip(ctx.batches, moments.means, arriving, strict=True))
+        along = torch.zeros_like(moments.variance)
         for batch, means, gradient in lists:
-            for rows, scores, _ in _blocks(batch):
-                arrived = accumulating(gradient[rows])
-                along += torch.linalg.vecdot(arrived, scores - means[rows]).sum()
-        along = ctx.add_up(along)
-        if not bool(ctx.moments.variance > 0):
-            return None, None, None, *arriving
-        pull = along / ctx.moments.variance
-        results = []
+            for block in _blocks(batch, means):
+                along += (block.apart.mul_(gradient[block.rows])).sum()
+        pull, results = _pull(moments, along), []
         for batch, means, gradient in lists:
             result = torch.empty_like(gradient)
-            for rows, scores, share in _blocks(batch):
-                apart = scores - means[rows]
-                part = pull / apart.shape[1] if share is None else pull * share
-                torch.sub(gradient[rows], apart.mul_(part).to(result.dtype), out=result[rows])
+            for block in _blocks(batch, means):
+                result[block.rows] = _without(gradient[block.rows], block, pull)
             results.append(result)
-        return None, None, None, *results
+        return None, None, *results
+
+
+def _pull(moments: Moments, along: Tensor) -> Tensor:
+    """How much of the scores is in a gradient, from Σ g·(s − mean) of this process."""
+    if moments.add_up is not None:
+        along = moments.add_up(along)
+    # Without any variance nothing is apart from its mean, and 0/tiny is 0.
+    return along / moments.variance.clamp_min(torch.finfo(moments.variance.dtype).tiny)
+
+
+def _without(gradient: Tensor, block: Block, pull: Tensor) -> Tensor:
+    """The gradient without its part along the scores."""
+    size = 1
+    if block.share is None:
+        size = block.apart.shape[1]
+    else:
+        pull = pull * block.share
+    return torch.addcmul(gradient, block.apart, pull, value=-1 / size).to(gradient.dtype)

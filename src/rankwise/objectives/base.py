@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import repeat
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -173,8 +172,9 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             list_ids=batch.list_ids,
             fill_masked=batch.fill_masked,
         )
-        ranked = lists.complete
-        return (lists, None) if bool(ranked.all()) else (lists.select(ranked), ranked)
+        if lists.all_complete:
+            return lists, None
+        return lists.select(lists.complete), lists.complete
 
     @eager_only
     def forward(
@@ -238,7 +238,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             Whether masked items hold values that have to be replaced before they are used.
         """
         name, by, mask = type(self).__name__, self.memory_by, arguments.mask
-        given = {key: value for key, value in vars(arguments).items() if value is not None}
+        given = {key: value for key, value in arguments._asdict().items() if value is not None}
         if "previous_scores" in given and not self.uses_previous_scores:
             raise ValueError(
                 f"previous_scores are for objectives that use them, such as StableAP and XRisk, "
@@ -269,17 +269,17 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         updates: list[MemoryUpdate] = []
 
         def risks_of(lists: Lists, ranked: Tensor | None, remembered: Tensor | None) -> Risks:
-            if len(lists.positives) == 0:
+            if lists.positives.shape[0] == 0:
                 return Risks(lists.positives.new_zeros(0), ranked)
             if remembered is not None:
-                lists = replace(lists, remembered=remembered)
+                lists = lists.replace(remembered=remembered)
             found = self.risk(lists)
             if isinstance(found, Risk):
                 updates.extend(found.updates)
                 found = found.values
             return Risks(found, ranked)
 
-        items = sum(len(batch.scores) > 1 and batch.scores.numel() for batch in batches)
+        items = sum(b.scores.shape[0] > 1 and b.scores.numel() for b in batches)
         if items <= _BLOCK_ITEMS or any(p.requires_grad for p in self.parameters()):
             split = [self.split(batch, scale) for batch in batches]
             known = self._remembered([lists for lists, _ in split])
@@ -300,12 +300,14 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             return repeat(None)
         summaries, ids = [], []
         for lists in parts:
-            summary = lists.positives.new_zeros(0, self.summary_width)
-            if len(lists.positives):
-                with torch.no_grad():
-                    summary = self.summarize(lists.detached())
-            summaries.append(summary)
             ids.append(lists.ids)
+            if lists.positives.shape[0]:
+                with torch.no_grad():
+                    summaries.append(self.summarize(lists.detached()))
+            else:
+                summaries.append(lists.positives.new_zeros(0, self.summary_width))
+        if self.exchange is None and len(ids) == 1:
+            return iter([self.update(ids[0], summaries[0])])
         list_ids, everything, own = torch.cat(ids), torch.cat(summaries), slice(None)
         if self.exchange is not None:
             list_ids, everything, own = self.exchange.rows(list_ids, everything)
@@ -330,9 +332,10 @@ class Objective(ReprFromOptions, nn.Module, ABC):
                 no_ids = torch.zeros(0, dtype=torch.long, device=total.device)
                 nothing = total.detach().new_zeros(0, memory.update_width)
                 own = [MemoryUpdate(memory, no_ids, nothing)]
-            ids = torch.cat([update.ids for update in own])
-            estimates = torch.cat([update.estimates for update in own])
-            joined.append(MemoryUpdate(memory, ids, estimates))
+            if len(own) > 1:
+                ids = torch.cat([update.ids for update in own])
+                own = [MemoryUpdate(memory, ids, torch.cat([each.estimates for each in own]))]
+            joined += own
         if self.exchange is not None:
             return self.exchange.join(joined, total, count)
         return joined, total, count
@@ -343,8 +346,8 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         """The value of a call, from the risks of the lists of every batch; the memory learns."""
         scores = batches[0].scores
         dtype = torch.promote_types(scores.dtype, torch.float32)
-        count = sum(len(part.values) for part in risks)
-        counted = [part.values.sum() for part in risks if len(part.values)]
+        count = sum(part.values.shape[0] for part in risks)
+        counted = [part.values.sum() for part in risks if part.values.shape[0]]
         total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)
         updates, total, count = self.of_all_processes(updates, total, count)
         self.update_memories(updates)

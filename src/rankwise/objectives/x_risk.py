@@ -95,7 +95,7 @@ class XRisk(Objective):
             self.average = FCCOAverage(num_items, width, ema_rate=ema_rate, correction=correction)
 
     def risk(self, lists: Lists) -> Risk:
-        estimate, earlier, present = self._inner(lists), None, lists.positive_weight > 0
+        estimate, earlier, present = self._inner(lists), None, lists.present
         if self.average is not None and (before := lists.before) is not None:
             with torch.no_grad():
                 earlier = self._inner(before)

@@ -90,19 +90,34 @@ class DenseReduce(Function):
         return None, None, totals.get(0), totals.get(1), totals.get(2)
 
 
-class SmallBatchSum(Function):
-    """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺)."""
+def small_batch_sum(
+    surrogate: Surrogate, upper: Tensor, lower: Tensor, weight: Tensor | None
+) -> Tensor:
+    """Σ_j weight_j · ℓ(upper_i − lower_j) for every upper, (rows, n⁺), in the dtype of the scores.
+
+    Differences come first and only terms of one sign are added, so that nothing cancels: the sum of
+    m terms of float32 has a relative error below m · 6e-8, and in fact of the order of 1e-7.
+    """
+    learned = weight is not None and weight.requires_grad
+    if torch.is_grad_enabled() and (upper.requires_grad or lower.requires_grad or learned):
+        return _SmallBatchSum.apply(surrogate, upper, lower, weight)
+    return _over_lower(surrogate.value(upper.unsqueeze(-1) - lower.unsqueeze(-2)), weight)
+
+
+class _SmallBatchSum(Function):
+    """The same with its gradients, whose slopes are kept."""
 
     @staticmethod
     def forward(
-        ctx: Context[None], surrogate: Surrogate, upper: Tensor, lower: Tensor, weight: Tensor
+        ctx: Context[None],
+        surrogate: Surrogate,
+        upper: Tensor,
+        lower: Tensor,
+        weight: Tensor | None,
     ) -> Tensor:
-        difference = upper.unsqueeze(-1) - lower.unsqueeze(-2)
-        values, slopes = surrogate.value(difference), None
-        if any(ctx.needs_input_grad[1:3]):
-            slopes = surrogate.derivative(difference)
+        values, slopes = surrogate.value_and_derivative(upper.unsqueeze(-1) - lower.unsqueeze(-2))
         ctx.save_for_backward(slopes, values if ctx.needs_input_grad[3] else None, weight)
-        return torch.matmul(values, weight.unsqueeze(-1)).squeeze(-1)
+        return _over_lower(values, weight)
 
     @staticmethod
     @eager_backward
@@ -128,10 +143,8 @@ class SmallBatchLogSumExp(Function):
     ) -> Tensor:
         difference = upper.unsqueeze(-1) - lower.unsqueeze(-2)
         exponent = surrogate.value(difference) * unit
-        absent, counted = (weight == 0).unsqueeze(-2), exponent
-        if bool(absent.any()):
-            counted = exponent.masked_fill(absent, -torch.inf)
-        top = counted.amax(-1, keepdim=True)
+        absent = (weight == 0).unsqueeze(-2)
+        top = exponent.masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
         top.masked_fill_(top == -torch.inf, 0)
         mass = exponent.sub_(top).clamp_(max=300).exp_()
         total = sum_over_lower(mass, weight)
@@ -152,14 +165,27 @@ class SmallBatchLogSumExp(Function):
 
 
 def _gradients(
-    flow: Tensor, slopes: Tensor, terms: Tensor, weight: Tensor, *, wanted: tuple[bool, ...]
+    flow: Tensor,
+    slopes: Tensor,
+    terms: Tensor,
+    weight: Tensor | None,
+    *,
+    wanted: tuple[bool, ...],
 ) -> list[Tensor | None]:
     """Of upper, lower and weight, from a ``flow`` into Σ_j weight_j · terms_ij with its slopes."""
     found: list[Tensor | None] = [None, None, None]
     if wanted[0]:
-        found[0] = flow * sum_over_lower(slopes, weight)
+        found[0] = _over_lower(slopes, weight) * flow
     if wanted[1]:
-        found[1] = torch.matmul(flow.unsqueeze(-2), slopes).squeeze(-2).mul_(-weight)
+        arrived = torch.bmm(flow.unsqueeze(-2), slopes).squeeze(-2).neg_()
+        found[1] = arrived if weight is None else arrived.mul_(weight)
     if wanted[2]:
-        found[2] = torch.matmul(flow.unsqueeze(-2), terms).squeeze(-2)
+        found[2] = torch.bmm(flow.unsqueeze(-2), terms).squeeze(-2)
     return found
+
+
+def _over_lower(values: Tensor, weight: Tensor | None) -> Tensor:
+    """Σ_j weight_j · value_ij of (rows, n⁺, n⁻) values."""
+    if weight is None:
+        return values.sum(-1)
+    return torch.bmm(values, weight.unsqueeze(-1)).squeeze(-1)

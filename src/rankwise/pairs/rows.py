@@ -41,6 +41,16 @@ class Rows:
     lower: Tensor
     weight: Tensor | None  # None: every lower counts once
 
+    def own(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return uppers, lowers and weights in the dtype of the scores, at least float32."""
+        dtype, weight = self.upper.dtype, self.weight
+        alike = dtype is self.lower.dtype and (weight is None or dtype is weight.dtype)
+        if alike and dtype in (torch.float32, torch.float64):
+            return self.upper, self.lower, weight
+        dtype = torch.promote_types(torch.promote_types(dtype, self.lower.dtype), torch.float32)
+        weight = None if weight is None else weight.to(dtype)
+        return self.upper.to(dtype), self.lower.to(dtype), weight
+
     def precise(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return uppers, lowers and weights, ones where none were given, in the dtype of sums."""
         weight = torch.ones_like(self.lower) if self.weight is None else self.weight
@@ -83,6 +93,9 @@ def over_lists(
         _check(given)
     dtype = torch.promote_types(given.upper.dtype, torch.float32)
     if given.upper_groups is None and given.lower_groups is None:
+        if not checked and given.lower_mask is None and _are_rows(given):
+            found = of_rows(Rows(given.upper, given.lower, given.weight))
+            return found if found.dtype is dtype else found.to(dtype)
         rows, leading = _as_rows(*given[:4], checked=checked)
         return of_rows(rows).to(dtype).reshape(*leading, given.upper.shape[-1])
     groups = _groups(given)
@@ -92,6 +105,12 @@ def over_lists(
         return of_groups(given, groups).to(dtype)
     parts = [(of_rows(rows).to(dtype), side) for rows, side in _ragged_rows(given, *groups)]
     return _regroup(parts, given.upper)
+
+
+def _are_rows(given: PairInput) -> bool:
+    """Whether the arguments are rows already, as an objective passes them."""
+    upper, lower = given.upper, given.lower
+    return upper.dim() == 2 == lower.dim() and upper.shape[0] == lower.shape[0]
 
 
 def accumulating(t: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from rankwise.pairs._compiled.choice import (
     compiled_sum_of_groups,
     require_compiled,
 )
-from rankwise.pairs._dense import DenseReduce, SmallBatchSum, sum_over_lower
+from rankwise.pairs._dense import DenseReduce, small_batch_sum, sum_over_lower
 from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, over_lists
@@ -24,11 +24,10 @@ from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
 
 Method = Literal["auto", "sorted", "exponential", "compiled", "dense"]
 
-# Maximum numbers of pairs for the small-batch path, and for the dense path of pairs per score of a
-# list and of pairs; the second number of each is for exponentials.
-_SMALL_BATCH = 1 << 15, 1 << 16
+# Maximum numbers of pairs for the small-batch path, and of pairs per score of a list for the dense
+# path, by what else there is; the second number is for exponentials.
+_SMALL_BATCH = 1 << 17
 _PAIRS_OF_A_SCORE: dict[Method, tuple[int, int]] = {"exponential": (1, 16), "compiled": (0, 5)}
-_IN_CHUNKS = 0, 1 << 17
 
 
 def pair_sum(
@@ -45,8 +44,9 @@ def pair_sum(
     """Compute Σ_j weight_j · ℓ(upper_i − lower_j) over its list for every element of ``upper``.
 
     The sum is differentiable in ``upper``, ``lower`` and ``weight``. It is computed in float64
-    (float32 where the device has no float64) and returned in the dtype of ``upper``, at least
-    float32, since a sum overflows half precision.
+    (float32 where the device has no float64; small batches in the dtype of the scores, at least
+    float32) and returned in the dtype of ``upper``, at least float32, since a sum overflows half
+    precision.
 
     Args:
         surrogate: Surrogate ℓ or its name, or any elementwise function of the differences.
@@ -138,7 +138,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     form, slope = surrogate.form(), surrogate.form(1)
     chosen = _cheapest(form, slope, rows) if method == "auto" else method
     if chosen == "small batch":
-        return SmallBatchSum.apply(surrogate, *rows.precise())
+        return small_batch_sum(surrogate, *rows.own())
     if chosen == "dense":
         return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
     if chosen == "sorted" and form.has_exponentials:
@@ -165,9 +165,8 @@ def _cheapest(form: PairForm, slope: PairForm, rows: Rows) -> Method | Literal["
     """Return the cheapest method: all pairs where these are few, in all or for a score."""
     n_upper, n_lower = rows.upper.shape[-1], rows.lower.shape[-1]
     pairs = len(rows.upper) * n_upper * n_lower
-    if form.breaks and 0 < pairs <= _SMALL_BATCH[form.has_exponentials]:
+    if form.breaks and 0 < pairs <= _SMALL_BATCH:
         return "small batch"
     sort: Method = "compiled" if can_compile(rows, form, slope) else "exponential"
     few = n_upper * n_lower <= _PAIRS_OF_A_SCORE[sort][form.has_exponentials] * (n_upper + n_lower)
-    few = few or pairs <= _IN_CHUNKS[form.has_exponentials]
     return "dense" if form.breaks and few else sort  # without breaks it takes linear time

@@ -109,7 +109,7 @@ def interpolation_error(
 
 
 def _phi(scores: Tensor, points: int) -> Tensor:
-    return interpolate_quantiles(scores, torch.ones_like(scores), points)
+    return interpolate_quantiles(scores, None, points)
 
 
 def _mean_order_statistics(law: Law, n: int) -> Tensor:

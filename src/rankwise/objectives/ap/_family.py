@@ -61,7 +61,11 @@ class PrecisionObjective(ScaledObjective):
             self.register_buffer("outer_step", torch.zeros((), dtype=torch.long))
         require_one_of("gain", gain, ("annealed", "fixed"))
         self.gain, self.memory_size = gain, num_lists
-        self.register_buffer("prior", _checked_prior(prior, num_lists), persistent=False)
+        checked = _checked_prior(prior, num_lists)
+        self.register_buffer("prior", checked, persistent=False)
+        self.odds: float | None = None  # (1−π)/π where one prior is that of all lists
+        if checked is not None and checked.dim() == 0:
+            self.odds = (1 - checked.item()) / checked.item()
         averaged = running and gain == "annealed"
         self.gain_average = DeferredAverage(num_lists, ema_rate=_EMA_RATE) if averaged else None
 
@@ -86,6 +90,10 @@ class PrecisionObjective(ScaledObjective):
 
     def full_gain(self, lists: Lists) -> Tensor:
         """Return (1−π)/π of every list, (lists, 1)."""
+        if lists.even and (self.prior is None or self.odds is not None):
+            odds = lists.negatives.shape[-1] / lists.positives.shape[-1]
+            odds = odds if self.odds is None else self.odds
+            return lists.positive_weight.new_full((lists.positives.shape[0], 1), odds)
         if self.prior is None:
             return lists.n_negatives / lists.n_positives
         prior = self.prior.to(lists.n_positives)
@@ -101,16 +109,17 @@ class PrecisionObjective(ScaledObjective):
         full = self.full_gain(lists)
         if self.gain == "fixed":
             return full, []
-        present = ratio.detach().masked_fill(lists.positive_weight == 0, torch.nan)
+        present = ratio.detach()
+        if not lists.even:
+            present = present.masked_fill(lists.positive_weight == 0, torch.nan)
         median = present.nanmedian(-1, keepdim=True).values
-        # A median of 0 is a ranking without errors: no need to anneal.
-        gain = torch.where(median > 0, torch.minimum(full, 1 / median), full)
+        # A median of 0 is a ranking without errors: 1/0 = ∞, no need to anneal. Nor for NaN.
+        gain = torch.fmin(full, median.reciprocal())
         if self.gain_average is None:
             return gain, []
         log_gain = gain.log()
-        ids = lists.ids
-        smooth = self.gain_average.preview(ids, log_gain).exp().to(gain.dtype)
-        update = MemoryUpdate(self.gain_average, ids, log_gain)
+        smooth = self.gain_average.preview(lists.ids, log_gain).exp().to(gain.dtype)
+        update = MemoryUpdate(self.gain_average, lists.ids, log_gain)
         return torch.minimum(full, smooth), [update]
 
 

@@ -102,9 +102,11 @@ class AveragePrecision(PrecisionObjective):
             found = true_positive_rate(self.true_positives, lists)
         if isinstance(self.false_positives, Exponential):
             return self._from_logarithms(lists, self.false_positives.scale, found.log())
-        ratio = false_positive_rate(self.false_positives, lists) / found
-        gain, _ = self.gain_of(lists, ratio)
-        return lists.mean_over_positives(precision_loss(gain * ratio, self.power))
+        rate = false_positive_rate(self.false_positives, lists)
+        gain, _ = self.gain_of(lists, rate.detach() / found)
+        # What has no gradient comes first: a short graph is a fast one for small batches.
+        odds = rate * (gain / found)
+        return lists.mean_over_positives(precision_loss(odds, self.power))
 
     def _from_logarithms(self, lists: Lists, scale: float, log_rate: Tensor) -> Tensor:
         """The same of exponentials, whose sums leave the range of numbers long before their log."""

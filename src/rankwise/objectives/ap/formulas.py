@@ -30,8 +30,9 @@ def false_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
     Reference:
         SOPRC, Eq. 4.
     """
-    above = pair_sum(surrogate, lists.positives, lists.negatives, weight=lists.negative_weight)
-    return above / lists.n_negatives
+    weight = None if lists.even else lists.negative_weight
+    above = pair_sum(surrogate, lists.positives, lists.negatives, weight=weight)
+    return above / (lists.negatives.shape[-1] if lists.even else lists.n_negatives)
 
 
 def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
@@ -58,9 +59,10 @@ def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
         SOPRC, Eq. 4, with the item itself as in the authors' code.
     """
     positives = lists.positives
-    itself = 1 - surrogate.value(positives.new_zeros(()))  # 1 in place of ℓ(0), which the sum has
-    total = pair_sum(surrogate, positives, positives, weight=lists.positive_weight)
-    return (total + itself) / lists.n_positives
+    weight = None if lists.even else lists.positive_weight
+    total = pair_sum(surrogate, positives, positives, weight=weight)
+    itself = 1 - surrogate.maximum(0, 0)  # 1 in place of ℓ(0), which the sum has
+    return (total + itself) / (positives.shape[-1] if lists.even else lists.n_positives)
 
 
 def saturating(x: Tensor) -> Tensor:

@@ -66,8 +66,7 @@ class SOAP(PrecisionObjective):
         above_right = prior * among / lists.n_positives
         above_all = above_right + (1 - prior) * false_positive_rate(self.surrogate, lists)
         estimate = torch.stack([above_right, above_all], dim=-1)
-        present = lists.positive_weight > 0
-        u, updates = tracked(self.average, lists.item_ids, estimate, present)
+        u, updates = tracked(self.average, lists.item_ids, estimate, lists.present)
         right, everything = u.unbind(-1)
         tiny = torch.finfo(everything.dtype).tiny
         risks = lists.mean_over_positives(1 - right / everything.clamp_min(tiny))

@@ -107,18 +107,18 @@ class SOPRC(PrecisionObjective):
     def summarize(self, lists: Lists) -> Tensor:
         assert self.points is not None
         low, high = self.score_range
-        return interpolate_quantiles(
-            lists.positives, lists.positive_weight, self.points, low=low, high=high
-        )
+        weight = None if lists.even else lists.positive_weight
+        return interpolate_quantiles(lists.positives, weight, self.points, low=low, high=high)
 
     def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
         assert self.vector is not None
         return self.vector.update(list_ids, summaries)
 
     def risk(self, lists: Lists) -> Risk:
-        ratio = false_positive_rate(self.false_positives, lists) / self._true_positive_rate(lists)
-        gain, updates = self.gain_of(lists, ratio)
-        loss = lists.mean_over_positives(precision_loss(gain * ratio, self.power))
+        rate = false_positive_rate(self.false_positives, lists)
+        found = self._true_positive_rate(lists)
+        gain, updates = self.gain_of(lists, rate.detach() / found)
+        loss = lists.mean_over_positives(precision_loss(rate * (gain / found), self.power))
         if any(self.semi_variance):
             loss = loss + semi_variance(lists, *self.semi_variance)
         return Risk(loss, updates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -110,10 +109,11 @@ class StableAP(PrecisionObjective):
         self.mean = MovingAverage(num_lists, ema_rate=ema_rate) if dynamic else None
 
     def summarize(self, lists: Lists) -> Tensor:
-        now = lists.mean_over_positives(self._own_units(lists))
+        now = lists.mean_over_positives(self._units(lists)[0])
         earlier = now
         if (before := lists.before) is not None:
-            earlier = before.mean_over_positives(self._own_units(before))
+            units = self._own_units(before, self._center(before))
+            earlier = before.mean_over_positives(units)
         return torch.stack([now, earlier], dim=1)
 
     def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
@@ -121,50 +121,60 @@ class StableAP(PrecisionObjective):
         return self.mean.update(list_ids, summaries)
 
     def risk(self, lists: Lists) -> Risk:
-        weights, center = self._weights(lists), self._center(lists)
-        lists = replace(
-            lists,
-            positives=self._squashed(lists.positives, center),
-            negatives=self._squashed(lists.negatives, center),
-        )
+        positives, center = self._units(lists.detached())
+        weights = self._weights(lists, positives)
+        if self.squash:
+            lists = lists.replace(
+                positives=torch.sigmoid(lists.positives - center),
+                negatives=torch.sigmoid(lists.negatives - center),
+            )
         errors = weights * false_positive_rate(self.surrogate, lists)
         gain, updates = self.gain_of(lists, errors)
         x = gain.squeeze(-1) * lists.mean_over_positives(errors)
         return Risk(torch.sqrt(self.epsilon**2 + precision_loss(x, self.power)), updates)
 
-    def _weights(self, lists: Lists) -> Tensor:
-        positives = self._own_units(lists.detached())
-        mean = lists.mean_over_positives(positives).unsqueeze(-1)
+    def _weights(self, lists: Lists, positives: Tensor) -> Tensor:
         if lists.remembered is not None:
             mean = lists.remembered.to(positives.dtype)
+        else:
+            mean = lists.mean_over_positives(positives).unsqueeze(-1)
         weights = stable_weights(self.surrogate, positives - mean, self.width, self.a, self.t)
         if self.gain == "annealed":
             weights = weights / lists.mean_over_positives(weights).unsqueeze(-1)
         return weights
 
-    def _own_units(self, lists: Lists) -> Tensor:
+    def _units(self, lists: Lists) -> tuple[Tensor, Tensor]:
+        """Return the positives in the units of μ̂ and the center, computed once per call."""
+        if self not in lists.scratch:
+            center = self._center(lists)
+            lists.scratch[self] = self._own_units(lists, center), center
+        units, center = lists.scratch[self]
+        return units, center
+
+    def _own_units(self, lists: Lists, center: Tensor) -> Tensor:
         """Return the positives in the units of μ̂, without the shift and scale of the list."""
         positives = lists.positives.to(lists.positive_weight.dtype)
-        center = self._center(lists)
         if self.score_scale == "auto":
-            positives, center = (positives - center) / _spread(lists), torch.zeros_like(center)
-        return self._squashed(positives, center)
-
-    def _squashed(self, scores: Tensor, center: Tensor) -> Tensor:
-        return torch.sigmoid(scores - center) if self.squash else scores
+            positives = (positives - center) / _spread(lists)
+        return torch.sigmoid(positives) if self.squash else positives
 
     def _center(self, lists: Lists) -> Tensor:
         """Return the center of the sigmoid: for an automatic scale the middle of the list, or 0."""
-        middle = lists.mean_over_positives(lists.positives.detach())
         if self.score_scale != "auto":
-            return torch.zeros_like(middle).unsqueeze(-1)
-        below = lists.mean_over_negatives(lists.negatives.detach())
+            return torch.zeros_like(lists.positive_weight[:, :1])
+        middle = lists.mean_over_positives(lists.positives)
+        below = lists.mean_over_negatives(lists.negatives)
         return ((middle + below) / 2).unsqueeze(-1)
 
 
 def _spread(lists: Lists) -> Tensor:
     """Return the standard deviation of the scores of every list, (lists, 1); 1 if all are equal."""
-    share = lists.weight / lists.weight.sum(-1, keepdim=True)
-    apart = lists.scores - (share * lists.scores).sum(-1, keepdim=True)
-    spread = (share * apart**2).sum(-1, keepdim=True).sqrt()
+    if lists.even:
+        scores = lists.scores.to(lists.positive_weight.dtype)
+        apart = scores - scores.mean(-1, keepdim=True)
+        spread = (apart * apart).mean(-1, keepdim=True).sqrt()
+    else:
+        share = lists.weight / lists.weight.sum(-1, keepdim=True)
+        apart = lists.scores - (share * lists.scores).sum(-1, keepdim=True)
+        spread = (share * apart**2).sum(-1, keepdim=True).sqrt()
     return torch.where(spread > 0, spread, 1)

@@ -37,12 +37,12 @@ class Temperatures(DeferredAverage):
         self.bounds, self.step = bounds, step
         self.register_buffer("temperature", torch.full((num_items,), start))
 
-    def update(self, ids: Tensor, estimates: Tensor) -> Tensor:
+    def update(self, ids: Tensor, estimates: Tensor, *, valid: Tensor | None = None) -> Tensor:
         """Take one step for every id; several slopes of an id are averaged."""
         places = self.places(ids)
         if not self.learns:
             return self.value[places]
-        slope = super().update(ids, estimates)
+        slope = super().update(ids, estimates, valid=valid)
         moved = self.temperature[places] - self.step * slope.squeeze(-1)
         # An id that comes twice has one slope, hence one temperature, written twice.
         self.temperature[places] = moved.clamp(*self.bounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import torch
@@ -13,7 +13,7 @@ from rankwise.checks import require_count, require_one_of, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
-from rankwise.metrics.dcg import Gain, best_gain
+from rankwise.metrics.dcg import Gain, best_gain, gains_of
 from rankwise.objectives._selection import hardest, soft_hardest
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import (
@@ -138,7 +138,7 @@ class NDCG(Objective):
         # Only the sum over the negatives is needed then, and nothing is sorted.
         alone = competitors == "negatives" and k is None
         self.whole_negatives = self.in_logarithms and alone  # type: ignore[misc]
-        self.itself = value_at_tie(self.surrogate) if printed else 1.0
+        self.itself = self.surrogate.maximum(0, 0) if printed else 1.0
         self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
@@ -166,8 +166,8 @@ class NDCG(Objective):
             # The highest item counts whole even if it stands for more than k.
             share = share_at_the_top(lists, times.clamp_min(self.k), self.softness).to(share.dtype)
         if self.average is not None:
-            estimate, present = torch.stack([rank, share], dim=-1), lists.positive_weight > 0
-            u, updates = tracked(self.average, lists.item_ids, estimate, present)
+            estimate = torch.stack([rank, share], dim=-1)
+            u, updates = tracked(self.average, lists.item_ids, estimate, lists.present)
             rank, share = u.unbind(-1)
         if not self.in_logarithms:
             discount = torch.log2(1 + rank)
@@ -176,8 +176,7 @@ class NDCG(Objective):
     def _value(self, lists: Lists, share: Tensor, discount: Tensor) -> Tensor:
         """The outer function of every list, of log₂(1 + g)."""
         if self.competitors == "all":
-            gains = normalized_gains(lists, self.gain, self.k)[:, : discount.shape[-1]]
-            gains = lists.positive_weight * gains
+            gains = self._gains(lists)
         else:  # a list for every relevant item: its best discounted gain is its gain
             gains = lists.positive_weight * gains_of(_relevance(lists), self.gain)
             gains = gains / gains.sum(-1, keepdim=True)
@@ -189,11 +188,21 @@ class NDCG(Objective):
     def _value_at_the_top(self, lists: Lists, k: int) -> Tensor:
         """The value by the ranks where they count, at k items rather than at all."""
         share = share_at_the_top(lists, k)
-        share, at = share.topk(max(1, int((share > 0).sum(-1).max())), dim=-1)
+        gains = share.to(lists.positive_weight.dtype) * self._gains(lists)
+        if gains.shape[-1] > k:  # the others count for nothing; ties may share more than k places
+            share, at = share.topk(_places(share, k), dim=-1)
+            gains = gains.gather(-1, at)
+        else:
+            at = None
         rank = surrogate_rank(self.surrogate, lists, self.itself, at=at)
-        gains = normalized_gains(lists, self.gain, k)[:, : lists.positives.shape[-1]]
-        gains = (lists.positive_weight * gains).gather(-1, at)
-        return 1 - (share.to(rank.dtype) * gains / torch.log2(1 + rank)).sum(-1).to(gains.dtype)
+        return 1 - (gains / torch.log2(1 + rank)).sum(-1).to(gains.dtype)
+
+    def _gains(self, lists: Lists) -> Tensor:
+        """gain/Z of the relevant items by their weights, (lists, positives)."""
+        if not lists.even:
+            gains = normalized_gains(lists, self.gain, self.k)[:, : lists.positives.shape[-1]]
+            return lists.positive_weight * gains
+        return even_gains(lists, self.gain, self.k)
 
     def _log_rank(self, lists: Lists) -> Tensor:
         """log(1 + g) of every relevant item, for exponentials."""
@@ -223,8 +232,7 @@ def _size(lists: Lists, length: int) -> Tensor:
 
 def _repeated(lists: Lists, times: Tensor) -> Lists:
     """Repeat every item of a list ``times`` times, (lists, 1), by its weight."""
-    return replace(
-        lists,
+    return lists.replace(
         positive_weight=lists.positive_weight * times,
         negative_weight=lists.negative_weight * times,
     )
@@ -252,13 +260,10 @@ def surrogate_rank(
     if at is not None:
         upper, weight = upper.gather(-1, at), weight.gather(-1, at)
     # Of an item of weight w the sum has w·ℓ(0): one of them is the item, the others its copies.
-    own = itself - value_at_tie(surrogate) * weight.clamp_max(1)
+    if lists.even:
+        return pair_sum(surrogate, upper, lists.scores) + (itself - surrogate.maximum(0, 0))
+    own = itself - surrogate.maximum(0, 0) * weight.clamp_max(1)
     return pair_sum(surrogate, upper, lists.scores, weight=lists.weight) + own
-
-
-def value_at_tie(surrogate: Surrogate) -> float:
-    """ℓ(0), the loss of two equal scores."""
-    return float(surrogate.value(torch.zeros((), dtype=torch.float64)))
 
 
 @torch.no_grad()
@@ -273,9 +278,25 @@ def normalized_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
     return torch.where(best > 0, gains_of(relevance, gain) / best, 0).to(lists.weight.dtype)
 
 
-def gains_of(relevance: Tensor, gain: Gain) -> Tensor:
-    """gain(y) of relevances: 2^y − 1 or y."""
-    return relevance.exp2() - 1 if gain == "exponential" else relevance
+@torch.no_grad()
+def even_gains(lists: Lists, gain: Gain, k: int | None = None) -> Tensor:
+    """The same of the relevant items alone, in lists whose items all count once."""
+    gains = gains_of(_relevance(lists).double(), gain)
+    ranks = gains.shape[-1] if k is None else min(k, gains.shape[-1])
+    discounts = _discounts(ranks, gains.device)
+    best = (gains.topk(ranks, dim=-1).values * discounts).sum(-1, keepdim=True)
+    return torch.where(best > 0, gains / best, 0).to(lists.positive_weight.dtype)
+
+
+@lru_cache(maxsize=32)
+def _discounts(ranks: int, device: torch.device) -> Tensor:
+    """1/log₂(1 + rank) of the first ranks."""
+    return torch.arange(2, ranks + 2, dtype=torch.float64, device=device).log2().reciprocal()
+
+
+def _places(share: Tensor, k: int) -> int:
+    """How many relevant items may have a share of the first k of any list."""
+    return max(k, int((share > 0).sum(-1).max()))
 
 
 def _relevance(lists: Lists) -> Tensor:
@@ -293,5 +314,18 @@ def share_at_the_top(lists: Lists, k: Tensor | float, softness: float | None = N
     if softness is not None:
         share = soft_hardest(lists.scores, lists.weight, k, softness)
         return share[:, : lists.positives.shape[-1]]
+    if lists.even and isinstance(k, int):
+        return _even_share(lists, k)
     part = hardest(lists.scores, lists.weight, k)[:, : lists.positives.shape[-1]]
     return torch.where(lists.positive_weight > 0, part / lists.positive_weight, 0)
+
+
+def _even_share(lists: Lists, k: int) -> Tensor:
+    """The same in lists whose items all count once: one selection in place of a sort."""
+    scores, positives = lists.scores.detach(), lists.positives.detach()
+    if k >= scores.shape[-1]:
+        return torch.ones_like(lists.positive_weight)
+    last = scores.topk(k, dim=-1).values[:, -1:]  # of the first k
+    left = k - (scores > last).sum(-1, keepdim=True)
+    shared = left / (scores == last).sum(-1, keepdim=True)
+    return torch.where(positives > last, 1, shared * (positives == last))

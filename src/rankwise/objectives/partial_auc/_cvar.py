@@ -131,8 +131,7 @@ class CVaROverPositives(nn.Module):
 
     def forward(self, values: Tensor, lists: Lists) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return one value for each list."""
-        present = lists.positive_weight > 0
-        values, updates = tracked(self.average, lists.item_ids, values, present)
+        values, updates = tracked(self.average, lists.item_ids, values, lists.present)
         mass = accumulating(lists.positive_weight).sum(-1, keepdim=True) * self.level
         part = hardest(values.detach(), lists.positive_weight, mass)
         first = (part * values).sum(-1) / part.sum(-1)

@@ -64,8 +64,7 @@ class KLOverNegatives(nn.Module):
         if self.average is not None:
             # In the dtype of the memory: at the first visit ĝ/u is then exactly 1.
             log_mean = log_mean.to(self.average.value.dtype)
-        present = lists.positive_weight > 0
-        log_mean, updates = tracked(self.average, lists.item_ids, log_mean, present)
+        log_mean, updates = tracked(self.average, lists.item_ids, log_mean, lists.present)
         return self.temperature * log_mean, updates
 
 

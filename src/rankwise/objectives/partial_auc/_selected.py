@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from torch import Tensor, nn
@@ -35,7 +34,7 @@ def ranked_negatives(
         low, high = first.where(counts, low), last.where(counts, high)
     part = between(lists.negatives.detach(), lists.negative_weight, low, high)
     negatives, weight = gathered(lists.negatives, part)
-    return replace(lists, negatives=negatives, negative_weight=weight)
+    return lists.replace(negatives=negatives, negative_weight=weight)
 
 
 def _counts(lists: Lists) -> Tensor:

@@ -67,10 +67,15 @@ class Surrogate(ABC):
         """Return ℓ'(x), exactly; at a break the derivative of the piece on the right."""
         return self._from_pieces(x, 1)
 
+    def value_and_derivative(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return ℓ(x) and ℓ'(x) without a graph; a surrogate may share what both have in common."""
+        return self.value(x), self.derivative(x)
+
     def curvature(self, x: Tensor) -> Tensor:
         """Return ℓ''(x), exactly, inside the pieces (a kink has none)."""
         return self._from_pieces(x, 2)
 
+    @cache  # noqa: B019 - as for the forms
     def maximum(self, low: float, high: float) -> float:
         """Return the largest value on [low, high]: at an end, as surrogates are quasi-convex."""
         if not low <= high:

@@ -57,10 +57,17 @@ class OneSidedHuber(PiecewisePolynomial):
 
     def value(self, x: Tensor) -> Tensor:
         slack = (1 - x / self.tau).clamp_min(0)
-        return torch.where(x < 0, 1 - 2 * x / self.tau, slack * slack)
+        inside = slack.clamp_max(1)  # 1 for x < 0, where the loss is a line
+        return inside * (2 * slack - inside)
 
     def derivative(self, x: Tensor) -> Tensor:
         return (x.clamp_min(0) - self.tau).clamp_max(0) * (2 / self.tau**2)
+
+    def value_and_derivative(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        slack = torch.rsub(x, 1, alpha=1 / self.tau).clamp_min_(0)
+        inside = slack.clamp_max(1)
+        value = slack.mul_(2).sub_(inside).mul_(inside)
+        return value, inside.mul_(-2 / self.tau)
 
     def polynomials(self) -> Polynomials:
         slope = -2 / self.tau
