@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field
 
-from rankwise import training
 from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
 from rankwise.commands.console import (
     require_folder,
@@ -94,7 +93,6 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     """
     from rankwise.data import interactions  # noqa: PLC0415  (needs an extra)
 
-    training.require_one_process("rankwise recommend")
     require_folder(out)
     files = {"validation": validation_file, "test": test_file}
     inputs = (data, *files.values(), user_features, item_features)
