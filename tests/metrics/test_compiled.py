@@ -23,7 +23,7 @@ def form(request, monkeypatch):
 @pytest.fixture(scope="module", autouse=True)
 def compile_once():
     if importlib.util.find_spec("numba") is not None:
-        compiled._loops()
+        importlib.import_module("rankwise.metrics._loops")
 
 
 @pytest.mark.usefixtures("form")

@@ -21,14 +21,14 @@ def test_one_process_on_the_processor():
 
 
 def test_what_trains_in_one_process_says_so(monkeypatch):
-    require_one_process("rankwise rank --model linear")
+    require_one_process("rankwise rank")
     monkeypatch.setenv("WORLD_SIZE", "3")
     assert world_size() == 1  # a variable of something else
     monkeypatch.setenv("RANK", "1")
     assert world_size() == 3
-    line = "rankwise rank --model linear trains in one process, got 3; start it without torchrun and Ray"
+    line = "rankwise rank trains in one process, got 3; start it without torchrun and Ray"
     with pytest.raises(UsageError, match=f"^{line}$"):
-        require_one_process("rankwise rank --model linear")
+        require_one_process("rankwise rank")
 
 
 def test_precisions_have_their_short_and_their_long_names():

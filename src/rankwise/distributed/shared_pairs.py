@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -107,7 +108,7 @@ class _SharedSum(Function):
         weight: Tensor | None,
     ) -> Tensor:
         cut = _Cut.of(upper, lower)
-        inputs = [
+        inputs: Any = [
             None if tensor is None else cut.own(tensor, dim).detach().requires_grad_(wanted)
             for tensor, dim, wanted in zip(
                 (upper, lower, weight), cut.dims, ctx.needs_input_grad[2:], strict=True
@@ -116,7 +117,7 @@ class _SharedSum(Function):
         whole = share_rows.set(None)  # a sum inside of the function is of this share alone
         try:
             with torch.set_grad_enabled(any(ctx.needs_input_grad)):
-                own = of_rows(Rows(*inputs))  # type: ignore[arg-type]
+                own = of_rows(Rows(*inputs))
         finally:
             share_rows.reset(whole)
         # A side that is whole everywhere has a value on every process, and these are combined.

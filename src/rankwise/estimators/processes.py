@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -86,4 +86,4 @@ def from_first(function: Callable[[], Value]) -> Value:
     value, problem = found
     if isinstance(problem, ValueError):
         raise problem
-    return value  # type: ignore[return-value]
+    return cast("Value", value)

@@ -105,7 +105,7 @@ def confidence_intervals(
 
 
 def _over_lists(setting: Setting, items: Items, level: float, resamples: int) -> Interval | None:
-    """Return the normal interval of a mean over so many lists that drawing them takes long."""
+    """Return the normal interval of a mean over lists, where there are too many to draw."""
     rows = items.scores.numel() // max(1, items.scores.shape[-1])
     lists = rows if items.groups is None else len(torch.unique(items.groups))
     if lists * resamples <= WORK or setting.average == "none":

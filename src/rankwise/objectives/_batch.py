@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -59,7 +59,8 @@ class Batch(NamedTuple):
     def map(self, change: Callable[[Tensor], Tensor]) -> Batch:
         """Return the batch with every tensor changed in the same way."""
         tensors = {name: t for name, t in self._asdict().items() if isinstance(t, Tensor)}
-        return self._replace(**{n: change(t) for n, t in tensors.items()})  # type: ignore[arg-type]
+        changed: dict[str, Any] = {name: change(t) for name, t in tensors.items()}
+        return self._replace(**changed)
 
     def blocks(self, items: int) -> list[slice]:
         """Return the rows in slices of about ``items`` items."""

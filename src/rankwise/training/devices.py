@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -147,7 +147,7 @@ class Devices:
         value, problem = self.broadcast(found)
         if problem is not None:
             raise problem
-        return value  # type: ignore[return-value]
+        return cast("Value", value)
 
     def share_state(self, module: nn.Module, *, buffers_only: bool = False) -> None:
         """Give every process the parameters and buffers of the first, or the buffers alone."""

@@ -24,7 +24,7 @@ class Storage:
 
     def __init__(self, url: str, folder: Path) -> None:
         require("rankwise.training", "fsspec")
-        from fsspec.core import url_to_fs  # type: ignore[import-untyped]  # noqa: PLC0415  (an extra)
+        from fsspec.core import url_to_fs  # noqa: PLC0415  (an extra)
 
         self.files, self.root = url_to_fs(url)
         self.folder = folder.absolute()

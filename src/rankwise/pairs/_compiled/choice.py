@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from rankwise._jit import is_available
 from rankwise.eager import eager_only
 from rankwise.extras import require
-from rankwise.pairs._compiled.jit import is_available
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows
 from rankwise.pairs.surrogates import Surrogate

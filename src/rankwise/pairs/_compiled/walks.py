@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.pairs._compiled.jit import kernel
+from rankwise._jit import kernel
 
 Numbers = NDArray[np.floating]
 Whole = NDArray[np.signedinteger]

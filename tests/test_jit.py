@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("numba")
 
-from rankwise.pairs._compiled import jit
+from rankwise import _jit as jit
 
 SOURCE = """
-from rankwise.pairs._compiled.jit import kernel
+from rankwise._jit import kernel
 
 @kernel
 def double(x):
