@@ -11,6 +11,7 @@ from torch import Tensor
 
 from rankwise.distributed.gather import Message, all_gather
 from rankwise.memory import MemoryUpdate
+from rankwise.metrics.gather import gather_equal
 
 Check = Callable[[list[Message]], None]
 """Raises on all processes if the headers of some do not fit."""
@@ -57,9 +58,9 @@ class ProcessGroupExchange:
     def total(self, values: Tensor) -> Tensor:
         """Return the sums over all processes, without a gradient."""
         if self._header is None and self._received is None:
-            result = values.detach().clone()
-            dist.all_reduce(result)
-            return result
+            # Not all_reduce, whose order of adding, and so the last bit, depends on the backend.
+            everything = torch.stack(gather_equal(values.detach().double()))
+            return everything.sum(0).to(values.dtype)
         found = self._send({"values": values.detach().double().reshape(1, -1)}, values.numel())
         total = torch.cat([columns["values"] for columns in found]).sum(0)
         return total.reshape(values.shape).to(values.dtype)
