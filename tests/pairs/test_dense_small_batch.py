@@ -52,9 +52,8 @@ def test_slopes_at_ties_and_breaks_are_those_of_sorted_lists(surrogate, monkeypa
     upper = (torch.arange(-40, 40) / 8).double().requires_grad_()
     lower = (torch.arange(-36, 36) / 8).double().requires_grad_()
     found = []
-    for at_once in ((1 << 20, 1 << 20), (0, 0)):
+    for at_once in (1 << 20, 0):
         monkeypatch.setattr(sums, "_SMALL_BATCH", at_once)
-        monkeypatch.setattr(sums, "_IN_CHUNKS", (0, 0))
         total = pair_sum(surrogate, upper, lower)
         found.append([total, *torch.autograd.grad(total.sum(), (upper, lower))])
     for small, large in zip(*found, strict=True):
