@@ -184,4 +184,4 @@ def _without(gradient: Tensor, block: Block, pull: Tensor) -> Tensor:
         size = block.apart.shape[1]
     else:
         pull = pull * block.share
-    return torch.addcmul(gradient, block.apart, pull, value=-1 / size).to(gradient.dtype)
+    return torch.addcmul(gradient, block.apart, pull, value=-1 / max(1, size)).to(gradient.dtype)

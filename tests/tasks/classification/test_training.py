@@ -137,7 +137,7 @@ def test_without_validation_the_last_network_is_kept():
 
 def test_where_nothing_is_better_than_the_start_the_start_is_kept():
     """A weight decay this high leaves nothing of a network."""
-    found = train(splits(), settings(*RUINED))
+    found = train(splits(), settings(*RUINED, "training.seed=3"))  # starts better than chance
     best = max(row["map"] for row in found.history)
     assert found.start > best
     assert found.best_step == 0
