@@ -85,21 +85,20 @@ class Browser:
             self.page.wait_for_timeout(20)
         raise AssertionError(f"waited in vain for {script}")
 
-    def open_beside_until(self, path: Path, script: str) -> None:
-        """Load a page in another tab of the same reader, again until an expression is true.
+    def value_with_stored(self, path: Path, name: str, kept: str, script: str) -> Any:
+        """The value of an expression in a page that finds a value in the storage when it loads.
 
-        What a page stores is written behind its back, by another process than the next load's, and
-        is lost if the page is left before: this one stays open meanwhile.
+        It is put there in the process of that page: a busy browser brings what another page stored
+        at a time of its own.
         """
-        beside = self.page.context.new_page()
-        beside.emulate_media(color_scheme="dark" if self._dark else "light")
-        for _ in range(PATIENCE // 500):
-            beside.goto(path.resolve().as_uri())
-            if beside.evaluate(script):
-                beside.close()
-                return
-            beside.wait_for_timeout(500)
-        raise AssertionError(f"opened {path} in vain for {script}")
+        other = self.page.context.new_page()
+        other.emulate_media(color_scheme="dark" if self._dark else "light")
+        other.add_init_script(f"localStorage.setItem({name!r}, {kept!r})")
+        other.goto(path.resolve().as_uri())
+        try:
+            return other.evaluate(script)
+        finally:
+            other.close()
 
     def text(self, selector: str) -> str:
         """What an element says."""

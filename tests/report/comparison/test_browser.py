@@ -231,9 +231,9 @@ def test_colors_follow_the_system_until_the_reader_chooses(browser, page):
     dark = ground(browser)
     browser.click("#theme")
     browser.wait(f"{GROUND} === {light}")
-    browser.open_beside_until(page, f"{GROUND} === {light}")  # remembered
-    # Not loaded again here: a busy browser may start another process for that, which has not
-    # read what was stored, and a page asks for it once.
+    assert browser.run("localStorage.getItem('rankwise-theme')") == "light"
+    assert browser.value_with_stored(page, "rankwise-theme", "light", GROUND) == light
+    assert browser.value_with_stored(page, "rankwise-theme", "no color", GROUND) == dark
     browser.click("#theme")
     browser.wait(f"{GROUND} === {dark}")
     assert browser.text("#theme") == "Light"
