@@ -42,9 +42,8 @@ def compared_with_feature(
     change = after.values - before.values
     record, gap = Record.of(change), after.mean - before.mean
     reach = 1.96 * mean_over_lists(change).standard_error
-    chance = ", no more than chance" if abs(gap) <= reach else ""
     seen = "; these queries are those of the training, --test measures others"
-    how = "better" if gap > 0 else "worse" if gap < 0 else "no better"
+    how = "level with" if abs(gap) <= reach else "better than" if gap > 0 else "worse than"
     rate = getattr(ranker, "learning_rate", None)
     other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
     advice = (
@@ -53,8 +52,8 @@ def compared_with_feature(
         "more queries to train on, or features that tell relevant documents apart",
     )
     return Verdict(
-        f"{how} than the best single feature: {part} {settings.metric} is {after.mean:.4f}, by "
-        f"{feature} {before.mean:.4f} (difference {gap:+.4f} ± {reach:.4f}{chance})"
+        f"{how} the best single feature: {part} {settings.metric} is {after.mean:.4f}, by "
+        f"{feature} {before.mean:.4f} (difference {gap:+.4f} ± {reach:.4f})"
         f"{seen if part == 'train' else ''}",
         () if gap > 0 else advice,
         f"Of {record.total:,} {part} queries, the model ranks {record.won:,} better than the best "
