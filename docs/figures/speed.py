@@ -44,6 +44,29 @@ def growth() -> Figure:
     return canvas
 
 
+@figure("scale")
+def scale() -> Figure:
+    """Time in sorts of the same scores, and in nanoseconds a score, as the list grows."""
+    canvas, (ratio, each) = panels(2, height=3.4)
+    rows = _group("scale.growth")
+    n = np.array(rows[0]["detail"]["scores"])
+    sort = np.array(rows[0]["detail"]["np_sort_ms"])
+    for row, color in zip(rows, COLORS, strict=False):
+        ms = np.array(row["detail"]["ms"])
+        ratio.loglog(n, ms / sort, "o-", color=color)
+        each.loglog(n, 1e6 * ms / n, "o-", color=color, label=row["name"].partition(",")[0])
+    each.loglog(n, 1e6 * sort / n, "--", color=INK, label="np.sort")
+    ratio.axhline(1, color=INK, linewidth=0.8, linestyle="--")
+    for axes in (ratio, each):
+        axes.minorticks_off()
+    ratio.set_yticks([0.5, 1, 2, 5, 10, 20, 50], ["0.5", "1", "2", "5", "10", "20", "50"])
+    each.set_yticks([10, 30, 100, 300, 1000], ["10", "30", "100", "300", "1 000"])
+    each.legend(loc="best", fontsize=7.5)
+    label(ratio, "scores in the list", "time / time of np.sort")
+    label(each, "scores in the list", "nanoseconds a score")
+    return canvas
+
+
 def _short(name: str) -> str:
     return name.partition("(")[0]
 
