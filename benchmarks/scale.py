@@ -55,7 +55,7 @@ def growth() -> Iterator[Result]:
                 "PairwiseAUC, forward + backward": partial(_step, PairwiseAUC(), scores, target),
             }
             repeats = 30 if n < 1_000_000 else 5
-            every = [partial(np.sort, array), *calls.values()]
+            every: list[Callable[[], object]] = [partial(np.sort, array), *calls.values()]
             sort, *taken = _least_processor_seconds(every, repeats)
             sorts.append(1e3 * sort)
             for name, each in zip(calls, taken, strict=True):
