@@ -15,8 +15,8 @@ demo: $(READY) ## under 3 minutes: three losses on images, models on a real tabl
 test: $(READY) ## run the tests, the code blocks of README and docs included
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --durations=12
 
-test-full: $(READY) ## run the tests, and every command from the wheel with each extra alone (minutes more)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "" -n 2 --dist loadgroup --durations=12
+test-full: $(READY) ## run all tests in a random order, those marked full included (half an hour)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "" -p randomly -n 2 --dist loadgroup --durations=12
 
 # Warnings are errors in the tests, and one of coverage's own would end the workers of data loaders.
 coverage: $(READY) ## run the tests and print the branch coverage of the library; at least 95 %
