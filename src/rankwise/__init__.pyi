@@ -18,7 +18,7 @@ from rankwise import (
     vision,
 )
 from rankwise.checks import no_checks
-from rankwise.naming import metric, objective
+from rankwise.naming import metric, objective, register
 from rankwise.objectives import embedding_scores
 
 __version__: str
@@ -39,6 +39,7 @@ __all__ = [
     "objective",
     "objectives",
     "pairs",
+    "register",
     "retrieval",
     "samplers",
     "theory",

@@ -1,5 +1,7 @@
 """The grammar of names: ``name``, ``name@k`` and ``name(option=value, …)``.
 
+``module:object`` is a name, too.
+
 Nothing is ever executed: a name is read token by token, and only numbers, words, quoted strings,
 ``True``, ``False``, ``None``, tuples, lists and names inside names can come out of it.
 """
@@ -17,6 +19,9 @@ Value = Union[None, bool, int, float, str, tuple["Value", ...], list["Value"], "
 """The value of an option; a bare word is a string."""
 
 WORD = r"[^\W\d][\w-]*"
+IMPORTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"
+"""A name that is imported: ``module:object``."""
+
 CONSTANTS: dict[str, Value] = {
     "None": None,
     "True": True,
@@ -93,8 +98,10 @@ def parse(text: str) -> Spec:
     """Parse a name with its options; a ValueError says where it failed, and the right form."""
     if not isinstance(text, str):
         raise ValueError(f"name must be a string, got {text!r}; {_FORM}")
-    reader = _Reader(text)
-    spec = reader.spec(reader.take("word", "a name"))
+    imported = re.match(rf"\s*({IMPORTED})", text)
+    reader = _Reader(text, 0 if imported is None else imported.end())
+    name = reader.take("word", "a name") if imported is None else imported[1]
+    spec = reader.spec(name)
     reader.take("end", "its end")
     return spec
 
@@ -102,8 +109,9 @@ def parse(text: str) -> Spec:
 class _Reader:
     """The tokens of a text, taken one after the other."""
 
-    def __init__(self, text: str) -> None:
-        self.tokens = [token for token in _TOKENS.finditer(text) if token.lastgroup != "space"]
+    def __init__(self, text: str, start: int = 0) -> None:
+        found = _TOKENS.finditer(text, start)
+        self.tokens = [token for token in found if token.lastgroup != "space"]
         self.text, self.place, self.depth = text, 0, 0
 
     def fail(self, expected: str) -> NoReturn:

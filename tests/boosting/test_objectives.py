@@ -14,6 +14,7 @@ from rankwise.boosting import (
 from rankwise.boosting.gradient import log_loss_gradient, rows_of
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.metrics import average_precision
+from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Hinge, Logistic
 
 QUIET = {"verbosity": -1, "num_leaves": 7, "num_threads": 1, "metric": "none"}
@@ -180,3 +181,13 @@ def test_partial_auc_is_logistic_unless_its_loss_is_given(name, surrogate) -> No
 def test_wrong_options_are_named(options) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
         lightgbm_objective("ap", **options)
+
+
+@pytest.mark.parametrize("made", [lightgbm_objective, xgboost_objective])
+def test_an_objective_may_be_passed_in_place_of_its_name(made) -> None:
+    X, y = table()
+    data = xgb.DMatrix(X, y) if made is xgboost_objective else lgb.Dataset(X, y).construct()
+    scores = X[:, 0]
+    by_name = made("auc(surrogate=hinge(2.0))")(scores, data)
+    by_object = made(PairwiseAUC(Hinge(2.0)))(scores, data)
+    np.testing.assert_array_equal(by_name, by_object)

@@ -25,7 +25,7 @@ from rankwise.boosting.gradient import (
 )
 from rankwise.boosting.noise import SAMPLES, NoisyGradient, check_noise
 from rankwise.checks import require_count
-from rankwise.naming import canonical_metric, metric_of
+from rankwise.naming import canonical_metric, metric_of, name_of
 from rankwise.naming import metric as named_metric
 from rankwise.naming import objective as named_objective
 from rankwise.naming.lookup import signature_of_objective
@@ -102,7 +102,7 @@ class BoosterObjective:
 
 
 def lightgbm_objective(
-    name: str,
+    name: str | Objective,
     *,
     warm_rounds: int = 0,
     blend: float = 1.0,
@@ -127,7 +127,7 @@ def lightgbm_objective(
 
     Args:
         name: Name of an objective without a memory, see :func:`rankwise.objective`: a booster shows
-            all rows in every round, so there is nothing to remember.
+            all rows in every round, so there is nothing to remember. Or such an objective.
         warm_rounds: Number of rounds of log-loss before the first round of the objective.
         blend: Share of this objective in the gradient, the rest is log-loss; both are scaled to the
             same sum of absolute gradients.
@@ -152,6 +152,7 @@ def lightgbm_objective(
         >>> options["obj"]  # xgboost.train(params, data, **options)
         BoosterObjective('ap', blend=0.5)
     """
+    name = name_of(name)
     require_count("warm_rounds", warm_rounds, minimum=0)
     if not 0 <= blend <= 1:
         raise ValueError(f"blend must be in [0, 1], got {blend!r}")

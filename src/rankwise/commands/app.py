@@ -18,6 +18,7 @@ from rankwise._grammar import split_names
 from rankwise.commands.console import one_line, refuse, say
 from rankwise.errors import UsageError
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
+from rankwise.naming.registry import REGISTRY
 from rankwise.settings import MAX_SEED, Section, TaskSettings, without_bounds
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -40,6 +41,12 @@ Ray = Annotated[
         "--ray",
         help="Train on a Ray cluster: workers=N, address=auto or HOST:PORT (default: a cluster on "
         "this machine), storage=PATH or URL for a copy of the run; separated by commas.",
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust", help="Import objectives of the form module:object in a file or a saved run."
     ),
 ]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
@@ -146,12 +153,17 @@ def with_options(
         params.append(_parameter("config", Config, None))
     if trains:
         params.append(_parameter("ray", Ray, None))
+    names_in_files = "config" in (param.name for param in params) or {"resume", "run"} & own.keys()
+    if names_in_files:
+        params.append(_parameter("trust", Trust, False))
     context = _parameter("context", typer.Context, inspect.Parameter.empty)
     params += [_parameter("debug", Debug, False), context]
 
     @wraps(command)
     def run(*, context: typer.Context, debug: bool, **given: object) -> None:
         with one_line(debug=debug, stopped=stopped):
+            REGISTRY.trusts_files = bool(given.get("trust"))
+            REGISTRY.trust(_typed(context, given))
             made: dict[str, object] = {}
             for parameter, kind in kinds.items():
                 file = given.get("config") if issubclass(kind, TaskSettings) else None
@@ -173,6 +185,16 @@ def with_options(
     return run
 
 
+def _typed(context: typer.Context, given: dict[str, object]) -> list[object]:
+    """Return the values that were typed, those of options that may be repeated one by one."""
+    typed = [
+        value
+        for name, value in given.items()
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    ]
+    return [each for value in typed for each in (value if isinstance(value, list) else [value])]
+
+
 def _train_on_ray(command: Callable[..., None], asked: dict[str, Any], text: str) -> None:
     """Call a command in every worker of a Ray cluster."""
     from rankwise.training.cluster import Cluster, train_on  # noqa: PLC0415  (torch)
@@ -187,8 +209,11 @@ class _Call:
 
     def __init__(self, command: Callable[..., None], asked: dict[str, Any]) -> None:
         self.command, self.asked = command, asked
+        self.typed, self.trusts_files = REGISTRY.typed, REGISTRY.trusts_files
 
     def __call__(self, resume: bool) -> None:
+        REGISTRY.trust(self.typed)
+        REGISTRY.trusts_files = self.trusts_files
         try:
             self.command(**(self.asked | {"resume": resume}))
         except typer.Exit as ended:  # after a line that says why

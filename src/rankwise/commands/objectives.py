@@ -14,13 +14,15 @@ from rankwise.commands.console import paper
 def objectives(metrics: bool = False) -> None:
     """List the objectives by name: the metric of each, when to use it, what it needs and costs.
 
-    Below them are the aliases, spellings of other libraries that are understood as well.
+    Then come those of installed packages, and the aliases, spellings of other libraries that are
+    understood as well.
 
     Args:
         metrics: List the metrics instead of the objectives.
     """
     # Here, so that the other commands do not wait for torch.
     from rankwise.naming.entry import shown_names  # noqa: PLC0415
+    from rankwise.naming.registry import REGISTRY  # noqa: PLC0415
     from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES  # noqa: PLC0415
     from rankwise.naming.table import ALIASES  # noqa: PLC0415
 
@@ -38,7 +40,7 @@ def objectives(metrics: bool = False) -> None:
                 ("\n".join(shown_names(e)), e.shown_metric, e.use, e.memory, e.cost, e.paper)
                 for e in section
             ]
-            for section in (OBJECTIVES, BASELINES)
+            for section in (OBJECTIVES, BASELINES, REGISTRY.all())
         ]
         _print("objective", columns, *sections)
     first = {entry.names[0] for entry in (METRICS if metrics else OBJECTIVES)}

@@ -43,6 +43,10 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
     calibrator, params = ranker.calibrator_, ranker.get_params(deep=False)
     if not isinstance(params["random_state"], (int, type(None))):
         params["random_state"] = None  # a generator that has been drawn from is of no use later
+    if not isinstance(ranker.objective, str):
+        # Scores need no objective; with its metric the model can still be evaluated.
+        params["objective"] = f"{type(ranker.objective).__name__}-object"
+        params["metric"] = ranker._metric_name
     header = {
         "format": _FORMAT,
         "version": _VERSION,

@@ -95,7 +95,7 @@ class ParquetRows:
             None if name is None else known[name].to_numpy() for name in (self.weight, self.groups)
         )
         lists = read_groups(groups, known.height)
-        graded = lists is not None and is_graded(ranker.objective)
+        graded = lists is not None and is_graded(ranker._objective_name)
         classes, target = _target(known[self.target], self.path, graded=graded)
         mass = read_weight(weight, target)
         validate_data(ranker, scan.select(names).head(1).collect(), skip_check_array=True)

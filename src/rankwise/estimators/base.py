@@ -44,6 +44,8 @@ from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_v
 from rankwise.estimators.preparation import Preparation
 from rankwise.estimators.processes import world_size
 from rankwise.naming import metric as named_metric
+from rankwise.naming import name_of
+from rankwise.objectives import Objective
 
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
 RandomState: TypeAlias = int | np.random.RandomState | None
@@ -63,6 +65,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     Args:
         objective: A name as :func:`rankwise.objective` reads it: ``"ap"``, ``"auc"``,
             ``"opauc(max_fpr=.1)"``, ``"ndcg@10"``. ``"log_loss"`` trains plain cross-entropy.
+            Or an objective, such as an :class:`~rankwise.objectives.XRisk` of your own.
         metric: Name of the metric of :meth:`score` and early stopping. None: the metric of the
             objective (log-loss: average precision).
         threshold: Which rows :meth:`predict` calls positive: a probability, by default 0.5 as
@@ -122,7 +125,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     takes_sparse: ClassVar[bool] = True
     takes_disk: ClassVar[bool] = False
 
-    objective: str = "ap"
+    objective: str | Objective = "ap"
     _: KW_ONLY
     metric: str | None = None
     threshold: str | float = 0.5
@@ -173,7 +176,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_options(self) -> None:
         """Check the parameters."""
-        entry_of(self.objective)
+        entry_of(self._objective_name)
         named_metric(self._metric_name)
         if self.calibration is not None:
             require_one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
@@ -213,7 +216,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_options()
         rows, labels, weight = learn_features(self, X, y, sample_weight)
         count, lists = len(labels), read_groups(groups, len(labels))
-        graded = lists is not None and is_graded(self.objective)
+        graded = lists is not None and is_graded(self._objective_name)
         if validation is None:
             (self.classes_, target), held_out = read_target(labels, graded=graded), None
         else:
@@ -360,14 +363,18 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Compute the metric on these rows; larger is better."""
         scores = self._raw_scores(X)
         lists = read_groups(groups, len(scores))
-        graded = lists is not None and is_graded(self.objective)
+        graded = lists is not None and is_graded(self._objective_name)
         _, target = read_target(y, graded=graded, classes=self.classes_, rows=len(scores))
         weight = read_weight(sample_weight, scores[:, None])
         return metric_value(self._metric_name, scores, Part(scores, target, weight, lists))
 
     @property
+    def _objective_name(self) -> str:
+        return name_of(self.objective)
+
+    @property
     def _metric_name(self) -> str:
-        return metric_name(self.objective) if self.metric is None else self.metric
+        return metric_name(self._objective_name) if self.metric is None else self.metric
 
     def save(self, path: str | Path) -> Path:
         """Write the fitted model into one file (JSON and arrays in a zip, no pickle)."""

@@ -134,11 +134,11 @@ class BoostedRanker(Ranker):
     @property
     def _share(self) -> float:
         """Return the weight of the objective's trees."""
-        if is_log_loss(self.objective):
+        if is_log_loss(self._objective_name):
             return 1.0  # they are log-loss
         if self.blend is not None:
             return float(self.blend)
-        pointwise = isinstance(stateless_objective(self.objective), PointwiseObjective)
+        pointwise = isinstance(stateless_objective(self._objective_name), PointwiseObjective)
         return 1.0 if pointwise else 0.5
 
     def _stages(self, stops: bool, seed: int = 0) -> dict[str, list[Stage]]:
@@ -146,11 +146,13 @@ class BoostedRanker(Ranker):
         total, warm = self.n_estimators, self.warm_rounds
         plain: Stage = log_loss_gradient, total
         found = {"trees": [plain], "log_loss_trees": [plain]}
-        if not is_log_loss(self.objective):
+        if not is_log_loss(self._objective_name):
             if warm is None:
                 warm = total if stops else total // 2
-            own = gradient_of(self.objective, noise=self.noise, samples=self.samples, seed=seed)
-            mixed = BoosterObjective(self.objective, 0, own, self.gradient_blend).mixed
+            own = gradient_of(
+                self._objective_name, noise=self.noise, samples=self.samples, seed=seed
+            )
+            mixed = BoosterObjective(self._objective_name, 0, own, self.gradient_blend).mixed
             metric: Stage = mixed, total
             first: list[Stage] = [(log_loss_gradient, min(warm, total))] if warm else []
             found["trees"] = [*first, metric]
@@ -172,7 +174,9 @@ class BoostedRanker(Ranker):
         return super()._training(part, part)
 
     def _fit_scores(self, data: Training) -> None:
-        objective = None if is_log_loss(self.objective) else stateless_objective(self.objective)
+        objective = (
+            None if is_log_loss(self._objective_name) else stateless_objective(self._objective_name)
+        )
         self._start = first_score(objective, _prior(data))
         stops = self.early_stopping_rounds is not None and (data.splits or self.folds > 1)
         rounds: dict[str, int] = {}

@@ -1,3 +1,4 @@
+from rankwise.naming.custom import name_of, register
 from rankwise.naming.lookup import (
     canonical_metric,
     canonical_objective,
@@ -6,4 +7,12 @@ from rankwise.naming.lookup import (
     objective,
 )
 
-__all__ = ["objective", "metric", "metric_of", "canonical_metric", "canonical_objective"]
+__all__ = [
+    "objective",
+    "metric",
+    "metric_of",
+    "name_of",
+    "register",
+    "canonical_metric",
+    "canonical_objective",
+]

@@ -33,6 +33,7 @@ class ObjectiveEntry:
     facts: tuple[str, ...] = ()  # of FACTS, those that are handed to the constructor
     needs: tuple[str, ...] = ()  # of these, those that must be known though it would do without
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options that want the facts
+    made_by: Callable[..., Any] | None = None  # of an objective that is not part of rankwise
 
     def facts_for(self, options: Mapping[str, Value]) -> tuple[str, ...]:
         """Return the facts that are passed with these options."""
@@ -70,7 +71,14 @@ def shown_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
 
 
 def load(entry: ObjectiveEntry | MetricEntry) -> Callable[..., Any]:
-    """Load the class or the function of an entry: the one plugin resolver of rankwise."""
-    module, _, name = entry.path.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
+    """Load the class or the function of an entry."""
+    if isinstance(entry, ObjectiveEntry) and entry.made_by is not None:
+        return entry.made_by
+    found: Callable[..., Any] = imported(entry.path)
     return found
+
+
+def imported(path: str) -> Any:
+    """Import ``module:object``: the one plugin resolver of rankwise."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

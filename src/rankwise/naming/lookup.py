@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -52,9 +53,11 @@ def objective(
 
 def signature_of_objective(entry: ObjectiveEntry) -> Signature:
     """Return the options of the class of an entry."""
-    # Of __init__, not of the class: what its __new__ takes would hide them.
-    init = load(entry).__init__
-    return signature_of("objective", entry.names[0], init, at=entry.at, without=entry.fixed)
+    made_by = load(entry)
+    if inspect.isclass(made_by):
+        # Of __init__, not of the class: what its __new__ takes would hide them.
+        made_by = made_by.__init__
+    return signature_of("objective", entry.names[0], made_by, at=entry.at, without=entry.fixed)
 
 
 def canonical_objective(name: str) -> str:
@@ -93,9 +96,11 @@ def _made(spec: Spec, facts: dict[str, Any]) -> nn.Module:
     require_given(signature, {*named, *known}, needs=entry.needs, facts=known_facts)
     try:
         options = made({**entry.fixed, **named}, signature, lambda inner: _made(inner, facts))
-        module: nn.Module = load(entry)(**options, **known)
+        module = load(entry)(**options, **known)
     except TypeError as error:  # a number where a pair was wanted, or None where a number was
         raise ValueError(f"{signature.title} cannot be made of {spec}: {error}") from error
+    if not isinstance(module, nn.Module):
+        raise ValueError(f"{signature.title} must be an nn.Module, got {type(module).__name__}")
     return module
 
 

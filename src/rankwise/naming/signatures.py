@@ -57,7 +57,14 @@ def signature_of(
         named = inspect.Parameter.KEYWORD_ONLY
         order = tuple(option for option, p in parameters.items() if p.kind is not named)
     defaults = {option: p.default for option, p in parameters.items()}
-    return Signature(kind, name, defaults, get_type_hints(function), order, at)
+    return Signature(kind, name, defaults, _hints(function), order, at)
+
+
+def _hints(function: Callable[..., object]) -> dict[str, object]:
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError):  # a type for type checkers only; a callable object
+        return {}
 
 
 def bind(signature: Signature, spec: Spec) -> dict[str, Value]:

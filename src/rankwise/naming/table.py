@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from rankwise._grammar import Spec, Value, canonical, nearest, parse
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
+from rankwise.naming.registry import REGISTRY
 from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
 
 _CUT = re.compile(r"[@_]k$")
@@ -114,13 +115,17 @@ def _is_known(spec: Spec) -> bool:
     return canonical(spec.name) in _OBJECTIVES or canonical(spec.name) in _METRICS
 
 
+def own_objective(spec: Spec) -> ObjectiveEntry | None:
+    """Return the entry of an objective of rankwise; None for any other name."""
+    return _OBJECTIVES.get(canonical(resolve(spec).name))
+
+
 def find_objective(spec: Spec) -> ObjectiveEntry:
     """Return the entry of an objective; a ValueError suggests the nearest name."""
-    form = canonical(resolve(spec).name)
-    entry = _OBJECTIVES.get(form)
+    entry = own_objective(spec) or REGISTRY.find(spec.name)
     if entry is not None:
         return entry
-    if form in _METRICS:
+    if canonical(resolve(spec).name) in _METRICS:
         raise ValueError(
             f'"{spec.name}" is a metric without an objective of its own; '
             "`rankwise objectives` lists the objectives with their metrics"
@@ -133,7 +138,7 @@ def find_metric(spec: Spec) -> MetricEntry:
     entry = _METRICS.get(canonical(resolve(spec).name))
     if entry is not None:
         return entry
-    objective = _OBJECTIVES.get(canonical(spec.name))
+    objective = _OBJECTIVES.get(canonical(spec.name)) or REGISTRY.find(spec.name)
     if objective is not None and objective.metric is not None:
         raise ValueError(f'"{spec.name}" is an objective; its metric is "{objective.metric}"')
     raise ValueError(_unknown("metric", spec.name, _METRICS, "rankwise objectives --metrics"))
@@ -145,6 +150,8 @@ def _unknown(kind: str, name: str, entries: Mapping[str, _Entry], command: str) 
     if at and entry is not None and entry.at is not None:  # "ndcg@k"
         return f'"{name}" needs a number after @: write "{base}@10"'
     own: list[str] = [known for entry in entries.values() for known in all_names(entry)]
+    if kind == "objective":
+        own += [entry.names[0] for entry in REGISTRY.all()]
     aliases: list[str] = [alias.example for alias in ALIASES if canonical(alias.name) in entries]
     near = nearest(base, (*own, *aliases))
     hint = f'did you mean "{near}"? ' if near else ""

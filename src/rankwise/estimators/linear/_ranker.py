@@ -94,7 +94,7 @@ class LinearRanker(LinearModel):
         require_count("max_iter", self.max_iter)
         require_positive("tolerance", self.tolerance)
         self._require(require_number, "alpha", "proximity", minimum=0)
-        make_stateless(self.objective)  # refuses an objective with a memory
+        make_stateless(self._objective_name)  # refuses an objective with a memory
         super()._check_options()
 
     def _fit_scores(self, data: Training) -> None:
@@ -103,8 +103,8 @@ class LinearRanker(LinearModel):
         reached = None if data.checkpoint is None else data.checkpoint.load()
         if reached is None:
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
-            if self.start == "log_loss" or is_log_loss(self.objective):
-                with part_of_time(1 if is_log_loss(self.objective) else 2):
+            if self.start == "log_loss" or is_log_loss(self._objective_name):
+                with part_of_time(1 if is_log_loss(self._objective_name) else 2):
                     target, weight, _ = _tensors(train)
                     loss = mean_log_loss(design, target > 0, weight)
                     found = self._search(design, loss, np.zeros(design.columns + 1), self.alpha)
@@ -114,7 +114,7 @@ class LinearRanker(LinearModel):
         else:
             started, weights = (reached[name].numpy() for name in ("started", "weights"))
             intercept, self.n_iter_, done = (reached[n] for n in ("intercept", "n_iter", "done"))
-        if not is_log_loss(self.objective):
+        if not is_log_loss(self._objective_name):
             steps = 1 if self.start == "log_loss" else 3
             for step in range(done, steps):
                 with part_of_time(steps - step):
@@ -143,9 +143,9 @@ class LinearRanker(LinearModel):
     def _metric_step(self, design: Design, data: Training, weights: Vector) -> Vector:
         """Search the minimum of the objective as it is at ``weights``."""
         target, weight, groups = _tensors(data.train)
-        if not is_graded(self.objective):
+        if not is_graded(self._objective_name):
             target = target > 0  # booleans need no check in every call
-        objective = make_stateless(self.objective, data.prior if groups is None else None)
+        objective = make_stateless(self._objective_name, data.prior if groups is None else None)
         scores = design.scores(weights)
         if isinstance(objective, AveragePrecision) and objective.score_scale == "auto":
             spread = spread_of(scores, data.train.weight)

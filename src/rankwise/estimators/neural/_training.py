@@ -127,9 +127,13 @@ def train_network(
     (:func:`~rankwise.estimators.processes.shared_fit`) each have a part of every batch.
     """
     warm = min(options.warm_start_epochs, options.epochs)
-    both = [("log_loss", warm), (options.objective, options.epochs - warm)]
+    both = [("log_loss", warm), (options._objective_name, options.epochs - warm)]
     # Of log-loss there is one stage: its optimizer does not begin again.
-    stages = [(options.objective, options.epochs)] if is_log_loss(options.objective) else both
+    stages = (
+        [(options._objective_name, options.epochs)]
+        if is_log_loss(options._objective_name)
+        else both
+    )
     history: list[float] = []
     best, kept, since = -math.inf, copy.deepcopy(network.state_dict()), 0
     checkpoint, world = data.checkpoint, world_size()
