@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 from tests.tasks.ranking.cases import written
+from tests.tasks.ranking.click_simulator import simulated, write
 from typer.testing import CliRunner
 
 from rankwise.commands.rank import _options, app
@@ -205,3 +206,30 @@ def test_options_are_numbers_lists_or_words():
         "g": True
     }
     assert type(found["b"]) is int
+
+
+@pytest.fixture(scope="module")
+def clicked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clicks")
+    return write(folder, *simulated(queries=30, sessions=40))
+
+
+def test_trains_on_a_click_log(clicked, tmp_path):
+    lists, clicks = clicked
+    train = ["train", str(lists), "--clicks", str(clicks), "--model", "linear"]
+    done = RUN.invoke(app, [*train, "--out", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    assert "estimated propensities of the positions 1, 2, …: 1, " in done.output
+    assert "ndcg@10(gain=linear)" in done.output
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["data"]["clicks"] == str(clicks)
+    known = str(tmp_path / "run" / "propensities.csv")
+    again = RUN.invoke(app, [*train, "--propensities", known, "--out", str(tmp_path / "again")])
+    assert again.exit_code == 0, again.output
+    models = [(tmp_path / name / "config.json").read_text() for name in ("run", "again")]
+    assert models[0] == models[1]
+
+
+def test_propensities_without_clicks_are_refused(clicked, tmp_path):
+    train = ["train", str(clicked[0]), "--propensities", str(clicked[1])]
+    assert "pass --clicks" in one_line(RUN.invoke(app, [*train, "--out", str(tmp_path / "run")]))

@@ -38,13 +38,14 @@ class Rows:
     @property
     def positive(self) -> NDArray[np.bool_]:
         """Whether a row is relevant."""
-        return self.target > 0
+        return relevant(self.target)
 
     @property
     def share(self) -> Floats | NDArray[np.bool_]:
         """The probability of being relevant that log-loss fits: y/max y of graded relevances."""
         highest = self.target.max(initial=0.0)
-        return self.positive if highest <= 1 else self.target / highest
+        graded = bool(((self.target != 0) & (self.target != 1)).any())
+        return self.target / highest if graded else self.positive
 
 
 class BoosterData(Protocol):
@@ -55,6 +56,15 @@ class BoosterData(Protocol):
 
     def get_weight(self) -> Floats | None:
         """Return the weights of the rows, or of the lists; LightGBM has None for no weights."""
+
+
+def relevant(target: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return which rows count as positive: those above 0.
+
+    Where none is 0, as in relevances that are estimates, those above the mean.
+    """
+    above: NDArray[np.bool_] = target > 0
+    return target > target.mean() if len(target) and above.all() and np.ptp(target) > 0 else above
 
 
 def rows_of(data: BoosterData) -> Rows:

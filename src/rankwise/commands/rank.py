@@ -43,6 +43,8 @@ def train(  # noqa: PLR0917  (a command line is called by names)
     out: Out = Path("runs/rank"),
     resume: Resume = False,
     cache: Path | None = None,
+    clicks: Path | None = None,
+    propensities: Path | None = None,
 ) -> None:
     """Fit a ranker on lists, stop by validation, evaluate it on every file given.
 
@@ -52,13 +54,24 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         test: Test lists.
         metrics: Metrics to report, separated by commas.
         cache: Folder for the parsed lists, so that the next command need not parse them again.
+        clicks: Click log to learn from in place of the relevances of the training lists: csv or
+            parquet with the columns query, document, position, click.
+        propensities: Propensity of every position (csv: position, propensity). Default: estimated
+            from the click log.
     """
     from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 
+    if propensities is not None and clicks is None:
+        raise UsageError("--propensities is for a click log; pass --clicks, too")
     require_folder(out)
     training.require_free(out, "rank", resume=resume)  # before files are read, which takes a while
     settings = settings.replace(options={**settings.options, **_options(option or [])})
-    learned = letor.read_letor(data, cache=cache)
+    names, model = names_of("metrics", metrics), None
+    learned = letor.read_letor(data, judged=clicks is None, cache=cache)
+    if clicks is not None:
+        settings, names = task.linear_settings(settings), task.linear_metrics(names)
+        learned, model = task.learn_from_clicks(learned, clicks, propensities)
+        say([model.line()], error=True)
     held, last = (
         None if file is None else letor.read_letor(file, cache=cache) for file in (validation, test)
     )
@@ -66,8 +79,7 @@ def train(  # noqa: PLR0917  (a command line is called by names)
         if part is not None:
             said = f"{name}: {len(part):,} documents of {len(part.queries):,} queries"
             say([f"{said}, {part.width - 1} features"], error=True)
-    names = names_of("metrics", metrics)
-    done = task.run(settings, out, learned, held, last, metrics=names, resume=resume)
+    done = task.run(settings, out, learned, held, last, metrics=names, clicks=model, resume=resume)
     if done is None:  # another process writes
         return
     show(task.results_table(done.results))

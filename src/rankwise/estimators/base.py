@@ -296,7 +296,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         with threads_for(self._work(data)):
             self._fit_scores(data)
         scores = self._finite(self._scores_held_out(data))
-        positive, weight = data.held_out.target > 0, data.held_out.weight
+        positive, weight = data.held_out.positive, data.held_out.weight
         self.calibrator_ = calibrate(self.calibration, scores, positive, weight)
         rule = parse_rule(self.threshold)
         self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
@@ -304,7 +304,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _training(self, part: Part, held_out: Part | None = None) -> Training:
         part = part.weighted_rows()
-        positive = part.target > 0
+        positive = part.positive
         if positive.all() or not positive.any():
             raise ValueError(
                 "y must contain both classes among the rows with a weight above 0, "

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from rankwise.boosting.disk import DiskMatrix
+from rankwise.boosting.gradient import relevant
 
 if TYPE_CHECKING:
     from rankwise.estimators._files import Checkpoint
@@ -50,6 +51,11 @@ class Part:
             None if self.weight is None else self.weight[chosen],
             None if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64),
         )
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Whether a row counts as positive where there are two classes."""
+        return relevant(self.target)
 
     def weighted_rows(self) -> Part:
         """Return the rows with a weight above 0."""

@@ -82,9 +82,7 @@ def test_scores_far_apart_keep_the_memory_finite():
 
 
 def test_bad_options_are_named():
-    with pytest.raises(
-        ValueError, match="target_distribution must be one of 'exp', 'uniform', got 'log'"
-    ):
+    with pytest.raises(ValueError, match="must be one of 'exp', 'uniform', 'linear', got 'log'"):
         ListNet("log")
     with pytest.raises(ValueError, match="printed is for target_distribution='uniform', got"):
         ListNet(printed=True)
@@ -101,3 +99,21 @@ def test_without_the_other_relevant_items_a_list_is_a_list_for_each_of_them():
         for i in range(3)
     ]
     torch.testing.assert_close(alone(scores, target), torch.stack(single).mean())
+
+
+@pytest.mark.parametrize("competitors", ["all", "negatives"])
+def test_linear_targets_weigh_items_by_their_relevance(competitors):
+    torch.manual_seed(0)
+    scores, weight = torch.randn(3, 6).double(), torch.rand(3, 6).double() + 0.5
+    relevance = torch.rand(3, 6).double() * (torch.rand(3, 6) < 0.6)
+    relevance[:, 0] = 1
+    share = weight * relevance / (weight * relevance).sum(-1, keepdim=True)
+    mass = weight * scores.exp()
+    if competitors == "all":
+        surprise = mass.sum(-1, keepdim=True).log() - scores
+    else:
+        below = (mass * (relevance == 0)).sum(-1, keepdim=True)
+        surprise = (below + scores.exp()).log() - scores
+    made = ListNet("linear", competitors=competitors, reduction="none")
+    found = made(scores, relevance, weight=weight)
+    torch.testing.assert_close(found, (share * surprise).sum(-1))

@@ -105,8 +105,8 @@ class LinearRanker(LinearModel):
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
             if self.start == "log_loss" or is_log_loss(self._objective_name):
                 with part_of_time(1 if is_log_loss(self._objective_name) else 2):
-                    target, weight, _ = _tensors(train)
-                    loss = mean_log_loss(design, target > 0, weight)
+                    positive, weight = torch.from_numpy(train.positive), _tensors(train)[1]
+                    loss = mean_log_loss(design, positive, weight)
                     found = self._search(design, loss, np.zeros(design.columns + 1), self.alpha)
                     weights, intercept = found[:-1], float(found[-1])
             started = weights

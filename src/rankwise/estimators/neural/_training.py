@@ -218,7 +218,8 @@ def _loss(
     list_ids = None if groups is None else torch.unique(groups)
     inner = objective.objective if isinstance(objective, AcrossProcesses) else objective
     if isinstance(inner, PointwiseObjective):  # knows neither lists nor degrees
-        target, groups = (target > 0).to(target.dtype), None
+        target = torch.from_numpy(train.positive[rows]).to(target)
+        groups = None
     loss: Tensor = objective(
         scores, target, weight=weight, groups=groups, list_ids=list_ids, item_ids=item_ids
     )

@@ -16,8 +16,8 @@ from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import Linear, pair_logsumexp
 from rankwise.pairs.rows import accumulating
 
-TargetDistribution = Literal["exp", "uniform"]
-"""How likely each relevant item should come first: p ∝ e^y, or all alike."""
+TargetDistribution = Literal["exp", "uniform", "linear"]
+"""How likely each relevant item should come first: p ∝ e^y, all alike, or p ∝ y."""
 
 
 class ListNet(Objective):
@@ -32,7 +32,9 @@ class ListNet(Objective):
 
     Args:
         target_distribution: ``"exp"``: p_i = e^{y_i} / Σ_j e^{y_j} over the whole list, summed over
-            the relevant items only, as EXM writes it; ``"uniform"``: 1/n⁺ for each relevant item.
+            the relevant items only, as EXM writes it; ``"uniform"``: 1/n⁺ for each relevant item;
+            ``"linear"``: y_i / Σ_j y_j, for relevances that are estimates, such as clicks divided
+            by their propensities.
         printed: Whether ``"uniform"`` is 1/N_q for each relevant item, N_q the number of items of
             the list, as EXM prints it. The probabilities then add up to n⁺/N_q and not to 1, so
             that lists with few relevant items count less.
@@ -72,17 +74,17 @@ class ListNet(Objective):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        require_one_of("target_distribution", target_distribution, ("exp", "uniform"))
+        require_one_of("target_distribution", target_distribution, ("exp", "uniform", "linear"))
         if printed and target_distribution != "uniform":
             raise ValueError(
                 "printed is for target_distribution='uniform', got printed=True and "
-                f"target_distribution={target_distribution!r}, which is as printed already"
+                f"target_distribution={target_distribution!r}, which has one form only"
             )
         require_one_of("competitors", competitors, ("all", "negatives"))
         self.target_distribution, self.printed = target_distribution, printed
         self.competitors = competitors
         # The few items with a probability of their own, and the sum over all the others once.
-        self.whole_positives = competitors == "all" or target_distribution == "exp"  # type: ignore[misc]
+        self.whole_positives = competitors == "all" or target_distribution != "uniform"  # type: ignore[misc]
         self.average: FCCOAverage | None = None
         if num_items is not None:
             require_count("num_items", num_items)
@@ -113,6 +115,9 @@ class ListNet(Objective):
             size = lists.weight.sum(-1, keepdim=True) if self.printed else lists.n_positives
             return lists.positive_weight / size
         assert lists.relevance is not None
+        if self.target_distribution == "linear":
+            gain = lists.positive_weight * lists.relevance
+            return gain / gain.sum(-1, keepdim=True)
         log_weight = accumulating(lists.positive_weight + lists.negative_weight).log()
         mass = torch.softmax(lists.relevance + log_weight, dim=-1)
         return torch.where(lists.positive_weight > 0, mass, 0)

@@ -1,4 +1,10 @@
 from rankwise.errors import UsageError
+from rankwise.tasks.ranking.clicks import (
+    ClickModel,
+    learn_from_clicks,
+    linear_metrics,
+    linear_settings,
+)
 from rankwise.tasks.ranking.evaluate import (
     QueryMetric,
     evaluate_lists,
@@ -41,6 +47,10 @@ __all__ = [
     "tied_queries",
     "tied_run_queries",
     "TREC",
+    "ClickModel",
+    "learn_from_clicks",
+    "linear_metrics",
+    "linear_settings",
     "as_run",
     "as_qrels",
 ]

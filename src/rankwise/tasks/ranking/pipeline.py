@@ -20,9 +20,10 @@ from rankwise.estimators import Ranker
 from rankwise.estimators.names import is_graded
 from rankwise.estimators.processes import shared_fit
 from rankwise.naming import metric
-from rankwise.report import write_json
+from rankwise.report import write_csv, write_json
 from rankwise.report.verdict import Verdict
 from rankwise.tasks.ranking.baseline import best_feature
+from rankwise.tasks.ranking.clicks import PROPENSITIES, ClickModel
 from rankwise.tasks.ranking.evaluate import QueryMetric, evaluate_lists, require_gains
 from rankwise.tasks.ranking.report import (
     baselines_table,
@@ -98,13 +99,15 @@ def run(
     test: Letor | None = None,
     *,
     metrics: Sequence[str] = DEFAULT,
+    clicks: ClickModel | None = None,
     resume: bool = False,
 ) -> Finished | None:
     """Fit into the folder ``out``, then evaluate every file that was given.
 
     A folder that already holds a run needs ``resume``: a stopped run continues from its checkpoint,
     to the same model as without the stop; a finished one is evaluated again. Several processes fit
-    one network on their joined batches; the first one writes, the others return None.
+    one network on their joined batches; the first one writes, the others return None. ``clicks`` is
+    where the relevances of ``train`` come from, if not from the file itself.
     """
     if settings.model != "mlp":
         require_one_process(f"rankwise rank --model {settings.model}")
@@ -128,6 +131,9 @@ def run(
         if test is not None:
             test.columns(max(part.width for part in (train, validation) if part is not None))
         files = {name: str(part.path) for name, part in parts.items()}
+        if clicks is not None:
+            files["clicks"] = str(clicks.path)
+            write_csv(out / PROPENSITIES, clicks.rows())
         asked = {"data": files, "settings": settings.model_dump()}
         if fit_again:
             ranker = fitted(settings, train, validation, checkpoint=out / CHECKPOINT)
