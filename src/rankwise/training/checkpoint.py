@@ -11,6 +11,7 @@ from typing import TypeVar
 import torch
 
 from rankwise.errors import UsageError
+from rankwise.seals import sealed_zip
 from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import StateDict, Task
 
@@ -25,7 +26,7 @@ def save_checkpoint(folder: RunFolder, task: Task[Batch], state: StateDict) -> N
     """Write a state, and what must be the same for the run to be resumed from it."""
     buffer = io.BytesIO()
     torch.save({**_terms(task), **state}, buffer)
-    folder.write(CHECKPOINT, buffer.getvalue())
+    folder.write(CHECKPOINT, sealed_zip(buffer.getvalue()))
 
 
 def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
