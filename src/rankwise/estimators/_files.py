@@ -27,6 +27,7 @@ from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import write_whole
 from rankwise.seals import SealError, require_seal, require_sealed_file, sealed_zip
+from rankwise.states import state_bytes
 
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
@@ -152,9 +153,7 @@ class Checkpoint:
 
     def save(self, state: Mapping[str, object]) -> None:
         """Write tensors, numbers and text."""
-        buffer = io.BytesIO()
-        torch.save({"asked": json.dumps(self.asked), "state": dict(state)}, buffer)
-        write_whole(self.path, sealed_zip(buffer.getvalue()))
+        write_whole(self.path, state_bytes({"asked": json.dumps(self.asked), "state": state}))
 
     def load(self) -> Loaded | None:
         """Return the last saved state; None where nothing was saved."""

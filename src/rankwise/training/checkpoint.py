@@ -11,7 +11,7 @@ from typing import TypeVar
 import torch
 
 from rankwise.errors import UsageError
-from rankwise.seals import sealed_zip
+from rankwise.states import state_bytes
 from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import StateDict, Task
 
@@ -24,9 +24,7 @@ Batch = TypeVar("Batch")
 
 def save_checkpoint(folder: RunFolder, task: Task[Batch], state: StateDict) -> None:
     """Write a state, and what must be the same for the run to be resumed from it."""
-    buffer = io.BytesIO()
-    torch.save({**_terms(task), **state}, buffer)
-    folder.write(CHECKPOINT, sealed_zip(buffer.getvalue()))
+    folder.write(CHECKPOINT, state_bytes({**_terms(task), **state}))
 
 
 def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
