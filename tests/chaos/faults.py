@@ -6,6 +6,7 @@ import errno
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,8 +81,13 @@ def require_durable(trace: list[tuple[str, str]]) -> None:
             assert str(Path(path).parent) in after, f"the folder of {path} was not flushed"
 
 
-def in_child(work: Callable[[], None], faults: Faults | None = None) -> int:
-    """Start a forked child that does some work, and return its process id."""
+def in_child(
+    work: Callable[[], None], faults: Faults | None = None, log: Path | None = None
+) -> int:
+    """Start a forked child that does some work, and return its process id.
+
+    What it raises is written to ``log``.
+    """
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -98,11 +104,20 @@ def in_child(work: Callable[[], None], faults: Faults | None = None) -> int:
     except KeyboardInterrupt:
         code = 130
     except OSError as error:
-        code = 71 if error.errno in _ERRORS.values() else 72
+        code = 71 if error.errno in _ERRORS.values() else _logged(72, error, log)
     except ValueError as error:  # refused, in one line
-        code = 2 if "in use by another process" in str(error) else 73
+        code = 2 if "in use by another process" in str(error) else _logged(73, error, log)
+    except BaseException as error:
+        code = _logged(74, error, log)
     finally:
         os._exit(code)
+
+
+def _logged(code: int, error: BaseException, log: Path | None) -> int:
+    if log is not None:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        log.write_text(f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})")
+    return code
 
 
 def ended(child: int) -> int:

@@ -39,7 +39,7 @@ class Bench:
 
     def __init__(self, scenario: Scenario, folder: Path) -> None:
         self.scenario, self.folder, self.tally = scenario, folder, Tally()
-        self.data = folder / "data"
+        self.data, self.log = folder / "data", folder / "error.txt"
         self.data.mkdir(parents=True)
         self._warm()
         began = time.perf_counter()
@@ -61,7 +61,7 @@ class Bench:
                 time.sleep(slow)
                 self.scenario.work(self.data, out, resume)
 
-        return in_child(work, faults)
+        return in_child(work, faults, self.log)
 
     def _warm(self) -> None:
         """Import here what a run imports, so that the children need not."""
@@ -71,8 +71,9 @@ class Bench:
             self.scenario.work(self.data, self.folder / "warm", False)
             listed.write_text(json.dumps(list(sys.modules)))
 
-        if code := ended(in_child(work)):
-            raise RuntimeError(f"{self.scenario}: the undisturbed run ended with {code}")
+        if code := ended(in_child(work, log=self.log)):
+            why = self.log.read_text() if self.log.exists() else ""
+            raise RuntimeError(f"{self.scenario}: the undisturbed run ended with {code} {why}")
         for name in json.loads(listed.read_text()):
             if name not in sys.modules and not name.startswith(("__main__", "polars")):
                 with suppress(Exception):  # some are no files, or of other names
@@ -86,8 +87,9 @@ class Bench:
             self.scenario.work(self.data, out, False)
             listed.write_text(json.dumps(faults.trace))
 
-        if code := ended(in_child(work, faults)):
-            raise RuntimeError(f"{self.scenario}: the undisturbed run ended with {code}")
+        if code := ended(in_child(work, faults, self.log)):
+            why = self.log.read_text() if self.log.exists() else ""
+            raise RuntimeError(f"{self.scenario}: the undisturbed run ended with {code} {why}")
         trace = [(what, path) for what, path in json.loads(listed.read_text())]
         require_durable(trace)
         found = self.scenario.read(out)
@@ -152,4 +154,6 @@ class Bench:
             self._note(f"{what}: other {', '.join(other)}")
 
     def _note(self, what: str) -> None:
-        self.tally.wrong.append(f"{self.scenario}: {what}")
+        why = f" [{self.log.read_text()}]" if self.log.exists() else ""
+        self.log.unlink(missing_ok=True)
+        self.tally.wrong.append(f"{self.scenario}: {what}{why}")

@@ -56,7 +56,10 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
             f"{path}: the run cannot be resumed with other settings: {', '.join(changed)}"
         )
     if before["data"] != now["data"]:
-        raise UsageError(f"{path}: the run cannot be resumed with other training data")
+        raise UsageError(
+            f"{path}: the run cannot be resumed with other training data"
+            f"{_changed_data(before['data'], now['data'])}"
+        )
     for name in ("format", "world_size", "joined_batch"):
         if before[name] != now[name]:
             raise UsageError(
@@ -65,6 +68,19 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
                 "another folder with --out"
             )
     return state
+
+
+def _changed_data(before: str, now: str) -> str:
+    """Say which parts of a fingerprint of ``name=digest`` words have changed, if it is of those."""
+    known = dict(word.split("=", 1) for word in before.split() if "=" in word)
+    found = dict(word.split("=", 1) for word in now.split() if "=" in word)
+    changed = [name for name in found if found[name] != known.get(name)]
+    if not changed:
+        return ""
+    return (
+        f": the {' and '.join(changed)} of its images are not those it was started with; restore "
+        "them, or start the run in another folder with --out"
+    )
 
 
 def _terms(task: Task[Batch]) -> StateDict:

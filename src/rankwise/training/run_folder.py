@@ -6,11 +6,13 @@ import fcntl
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from pydantic import BaseModel
 
 import rankwise
@@ -38,6 +40,12 @@ class _Run(BaseModel):
     finished: bool
     parts: dict[str, list[str]]  # SHA-256 of a part, and of the one that it replaces
     written: list[str] = []  # parts that a run writes and reads before its end
+    threads: int | None = None  # of torch, when the run was started
+    deterministic: bool = False  # whether only deterministic algorithms were allowed
+
+
+class ThreadsWarning(UserWarning):
+    """A run is resumed with another number of threads: its last bits may differ."""
 
 
 class RunFolder:
@@ -71,6 +79,8 @@ class RunFolder:
             version=rankwise.__version__,
             finished=False,
             parts={},
+            threads=torch.get_num_threads(),
+            deterministic=torch.are_deterministic_algorithms_enabled(),
         )
 
     @contextmanager
@@ -87,7 +97,7 @@ class RunFolder:
             with _locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
                 remove_parts(self.path)
-                self._about = _read(self.path) or self._about
+                self._about = self._known_or_new()
                 self._about.finished = False
                 self._forget_others()
                 self._write_about()
@@ -126,6 +136,27 @@ class RunFolder:
         }
         self._about.finished = True
         self._write_about()
+
+    def _known_or_new(self) -> _Run:
+        """Return what is known of the run; one that has no part yet is as good as a new one."""
+        known, new = _read(self.path), self._about
+        begun = [name for name in _MADE if (self.path / name).exists()]
+        if known is None or not (known.written or begun):
+            return (
+                new
+                if known is None
+                else known.model_copy(
+                    update={"threads": new.threads, "deterministic": new.deterministic}
+                )
+            )
+        if known.threads not in (None, new.threads):
+            warnings.warn(
+                f"{self.path} was started with {known.threads} threads and is resumed with "
+                f"{new.threads}: its result may differ in the last bits",
+                ThreadsWarning,
+                stacklevel=5,
+            )
+        return known
 
     def _forget_others(self) -> None:
         """Keep the SHA-256 of each part as it is now, and none of what the run will write again.
@@ -269,6 +300,12 @@ def command_of(folder: Path) -> str | None:
     """
     about = _read(folder)
     return None if about is None else about.command.removeprefix("rankwise ")
+
+
+def threads_of(folder: Path) -> int | None:
+    """Return the number of threads that the run in a folder was started with, if it is known."""
+    about = _read(folder)
+    return None if about is None else about.threads
 
 
 def read_part(folder: Path, name: str) -> bytes | None:
