@@ -16,11 +16,6 @@ from tests.chaos.harness import Bench
 from tests.chaos.scenarios import SCENARIOS
 
 SHORT = {"LinearRanker.fit": 4, "rank train, linear": 15, "classify train": 23}
-    "LinearRanker.fit": 4,
-    "rank train, linear": 15,
-    "classify train": 23,
-    "recommend train": 35,
-}
 """Commands of the short form, and which of their crash points are tried: every n-th."""
 _ROW = "{:<30}{:>11}{:>13}{:>15}{:>7}{:>6}{:>10}"
 _HEADER = ("command", "operations", "crash points", "failed writes", "kills", "lost", "different")
