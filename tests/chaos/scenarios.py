@@ -121,7 +121,7 @@ def _compare(data: Path, out: Path, resume: bool) -> None:
         rows = [f"{a:.4f},{b:.4f},{c:.4f},{t}" for (a, b, c), t in zip(x, y, strict=True)]
         path.write_text("a,b,c,y\n" + "\n".join(rows) + "\n")
     settings = compare.Settings(
-        data=path, target="y", candidates="linear:log_loss,linear:ap", trials=2, budget=20
+        data=path, target="y", candidates="linear:log_loss,linear:ap", trials=1, budget=3600
     )
     compare.run(settings, out, resume=resume)
 
