@@ -97,6 +97,8 @@ def test_arrays_of_objects_are_not_written(tmp_path):
 def test_objects_are_never_unpickled(tmp_path):
     np.savez(tmp_path / "a.npz", a=np.array([{}]))
     with pytest.raises(ValueError, match="allow_pickle"):
+        read_npz(tmp_path / "a.npz", foreign=True)
+    with pytest.raises(ValueError, match="has no SHA-256 in it"):
         read_npz(tmp_path / "a.npz")
 
 

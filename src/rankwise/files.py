@@ -21,7 +21,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rankwise.errors import UsageError
+from rankwise.seals import require_sealed_file, require_sealed_table, sealed_zip
+
 _PART = re.compile(r"\.[0-9a-f]{16}\.part")  # the name of what is being written
+_PARQUET = b"PAR1"  # how a parquet file begins
 _then: ContextVar[Callable[[Path], None] | None] = ContextVar("after_write", default=None)
 
 
@@ -87,6 +91,20 @@ def remove_parts(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a new folder to write into, which then replaces ``folder``: whole or not at all."""
+    made = part_of(folder)
+    made.mkdir(parents=True)
+    try:
+        yield made
+        shutil.rmtree(folder, ignore_errors=True)
+        made.rename(folder)
+        _flush_folder(folder.parent)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
 def _flush_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -101,14 +119,58 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def write_table(path: Path, content: bytes) -> Path:
+    """Write a table, and the SHA-256 of text into ``NAME.sha256``, as sha256sum does.
+
+    Parquet has its seal in it (:data:`rankwise.seals.TABLE_METADATA`), text has no place for one.
+    """
+    if content.startswith(_PARQUET):
+        return write_whole(path, content)
+    beside = _beside(path)
+    beside.unlink(missing_ok=True)  # first: a process killed here leaves a table that is read
+    write_whole(path, content)
+    write_whole(beside, f"{hashlib.sha256(content).hexdigest()}  {path.name}\n")
+    return path
+
+
+def require_unchanged_table(path: Path) -> None:
+    """Verify a table that rankwise wrote (:func:`write_table`); others have nothing to verify.
+
+    Raises:
+        UsageError: If it was changed or damaged.
+    """
+    beside = _beside(path)
+    try:
+        if beside.is_file() and sha256_of(path) != beside.read_text(errors="replace")[:64]:
+            raise ValueError(
+                f"its SHA-256 is not that of {beside.name}; restore it, or remove {beside.name} "
+                "if the change is yours"
+            )
+        with path.open("rb") as file:
+            parquet = file.read(4) == _PARQUET or path.suffix.lower() in (".parquet", ".pq")
+        if parquet:
+            require_sealed_table(path)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
 def write_csv(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
-    """Write rows as comma-separated values; the columns are the union of their keys, in order."""
+    """Write rows as comma-separated values, see :func:`csv_text`."""
+    return write_whole(path, csv_text(rows))
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return rows as comma-separated values; the columns are the union of their keys, in order."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return write_whole(path, text.getvalue())
+    return text.getvalue()
 
 
 def write_json(path: Path, value: object) -> Path:
@@ -125,7 +187,7 @@ def nan_to_none(value: object) -> object:
 
 
 def write_npz(path: Path, arrays: Mapping[str, ArrayLike]) -> Path:
-    """Write arrays by name as npz, without time stamps: equal arrays make equal files.
+    """Write arrays by name as npz, sealed and without time stamps: equal arrays make equal files.
 
     Arrays of Python objects are refused.
     """
@@ -137,11 +199,16 @@ def write_npz(path: Path, arrays: Mapping[str, ArrayLike]) -> Path:
             # A new ZipInfo has the first date that zip knows, not that of today.
             info = zipfile.ZipInfo(f"{name}.npy")
             file.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED)
-    return write_whole(path, buffer.getvalue())
+    return write_whole(path, sealed_zip(buffer.getvalue()))
 
 
-def read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """Read the arrays of an npz file by name; nothing in it is ever executed."""
+def read_npz(path: Path, *, foreign: bool = False) -> dict[str, NDArray[Any]]:
+    """Read the arrays of an npz file by name; nothing in it is ever executed.
+
+    Its seal is verified, unless it is ``foreign``: of another program.
+    """
+    if not foreign:
+        require_sealed_file(path)
     with path.open("rb") as file:  # numpy leaves a broken file open
         held = np.load(file, allow_pickle=False)
         if isinstance(held, np.ndarray):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from PIL import Image
@@ -59,6 +60,30 @@ def test_a_run_goes_on_with_resume_only(data):
     assert again.exit_code == 2
     assert "already holds a run; pass --resume" in again.output
     assert train(data, "--resume").exit_code == 0
+
+
+def test_a_run_is_not_resumed_on_changed_images_but_on_a_copy_of_them(data):
+    assert train(data).exit_code == 0
+    shutil.copytree(data / "images", data / "copy", copy_function=shutil.copyfile)
+    assert train(data, "--root", str(data / "copy"), "--resume").exit_code == 0
+    for path in (data / "copy").rglob("*.png"):
+        with Image.open(path) as image:
+            image.rotate(90).save(path)
+    refused = train(data, "--root", str(data / "copy"), "--resume")
+    assert refused.exit_code == 2
+    assert "contents of its images are not those it was started with" in refused.stderr
+
+
+def test_the_threads_of_a_run_are_recorded_and_another_number_is_said(data):
+    assert train(data, "--threads", "2", "--deterministic").exit_code == 0
+    about = json.loads((data / "run" / "run.json").read_text())
+    assert (about["threads"], about["deterministic"]) == (2, True)
+    again = train(data, "--resume")
+    assert again.exit_code == 0
+    assert "threads" not in again.stderr
+    other = train(data, "--resume", "--threads", "1")
+    assert other.exit_code == 0
+    assert "resumed with 1 threads, the run was started with 2" in other.stderr
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,19 @@ Trust = Annotated[
         "--trust", help="Import objectives of the form module:object in a file or a saved run."
     ),
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        help="Threads of torch. Default: those of the resumed run, else OMP_NUM_THREADS, else 4 or "
+        "the number of cores if smaller.",
+    ),
+]
+Deterministic = Annotated[
+    bool,
+    typer.Option("--deterministic", help="Use only deterministic algorithms of torch, or fail."),
+]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
 
@@ -133,7 +146,7 @@ def with_options(
     option of their name, and have their help in the docstring if they are not ``Annotated``.
     :class:`TaskSettings` can also be read from ``--config``. Errors end the command in one line,
     and Ctrl-C in the line ``stopped``. A command that ``trains`` into ``--out``, with ``--resume``,
-    also has ``--ray``.
+    also has ``--threads``, ``--deterministic`` and ``--ray``.
     """
     own = inspect.signature(command, eval_str=True).parameters
     about, described = _docstring(command)
@@ -152,6 +165,8 @@ def with_options(
     if any(issubclass(kind, TaskSettings) for kind in kinds.values()):
         params.append(_parameter("config", Config, None))
     if trains:
+        params.append(_parameter("threads", Threads, None))
+        params.append(_parameter("deterministic", Deterministic, False))
         params.append(_parameter("ray", Ray, None))
     names_in_files = "config" in (param.name for param in params) or {"resume", "run"} & own.keys()
     if names_in_files:
@@ -174,10 +189,14 @@ def with_options(
                         values[name] = _value(kind, name, given[name])
                 made[parameter] = kind(**values) if file is None else kind.read(file, values=values)
             asked = made | {name: value for name, value in given.items() if name in own}
-            if trains and given["ray"] is not None:
-                _train_on_ray(command, asked, str(given["ray"]))
-            else:
+            if not trains:
                 command(**asked)
+                return
+            call = _Call(command, asked, given["threads"], given["deterministic"])
+            if given["ray"] is not None:
+                _train_on_ray(call, str(given["ray"]))
+            else:
+                call.train()
 
     run.__doc__ = about
     run.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
@@ -195,27 +214,44 @@ def _typed(context: typer.Context, given: dict[str, object]) -> list[object]:
     return [each for value in typed for each in (value if isinstance(value, list) else [value])]
 
 
-def _train_on_ray(command: Callable[..., None], asked: dict[str, Any], text: str) -> None:
+def _train_on_ray(call: _Call, text: str) -> None:
     """Call a command in every worker of a Ray cluster."""
     from rankwise.training.cluster import Cluster, train_on  # noqa: PLC0415  (torch)
 
+    asked = call.asked
     out = asked["out"] = asked["out"].absolute()
-    train_on(Cluster.parse(text), _Call(command, asked), out, resume=asked["resume"])
+    train_on(Cluster.parse(text), call, out, resume=asked["resume"])
     say([str(out)])
 
 
 class _Call:
-    """A call of a command, which is sent to other processes."""
+    """A call of a command that trains, which may be sent to other processes."""
 
-    def __init__(self, command: Callable[..., None], asked: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        command: Callable[..., None],
+        asked: dict[str, Any],
+        threads: object = None,
+        deterministic: object = False,
+    ) -> None:
         self.command, self.asked = command, asked
         self.typed, self.trusts_files = REGISTRY.typed, REGISTRY.trusts_files
+        self.options: dict[str, Any] = {"threads": threads, "deterministic": deterministic}
+
+    def train(self, **changed: object) -> None:
+        """Train with the threads that were asked for, or those of the run that is resumed."""
+        from rankwise.training import reproducible  # noqa: PLC0415  (torch)
+
+        asked = self.asked | changed
+        with reproducible(asked["out"], resume=bool(asked["resume"]), **self.options) as said:
+            say([] if said is None else [said], error=True)
+            self.command(**asked)
 
     def __call__(self, resume: bool) -> None:
         REGISTRY.trust(self.typed)
         REGISTRY.trusts_files = self.trusts_files
         try:
-            self.command(**(self.asked | {"resume": resume}))
+            self.train(resume=resume)
         except typer.Exit as ended:  # after a line that says why
             if ended.exit_code:
                 raise UsageError("a worker has ended with the line above") from None

@@ -34,6 +34,8 @@ from rich.text import Text
 from rankwise import report
 from rankwise.errors import UsageError
 from rankwise.extras import missing_module
+from rankwise.files import write_table
+from rankwise.seals import TABLE_METADATA, sealed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -191,7 +193,7 @@ def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
     """Write rows to a file, .parquet or else csv; print them as csv without one."""
     buffer = io.BytesIO()
     if out is not None and out.suffix.lower() in (".parquet", ".pq"):
-        frame.write_parquet(buffer)
+        frame.write_parquet(buffer, metadata=TABLE_METADATA)
     else:
         for name, kind in frame.schema.items():
             if kind.is_nested() or str(kind) == "Binary":
@@ -203,7 +205,8 @@ def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(buffer.getvalue().decode())
     else:
-        report.write_whole(out, buffer.getvalue())
+        content = buffer.getvalue()
+        write_table(out, sealed(content) if content.startswith(b"PAR1") else content)
 
 
 def require_folder(out: Path, option: str = "--out") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ from torch import Tensor, nn
 
 from rankwise.distributed.sharded_memory import sharded_memories
 from rankwise.extras import require
-from rankwise.files import sha256_of, write_json, write_whole
+from rankwise.files import sha256_of, write_whole
 from rankwise.metrics.gather import gather_rows, is_distributed
+from rankwise.seals import METADATA, SealError, read_sealed_json, sealed, sealed_json
 
 INDEX = "memory.index.json"
 _FORMAT = 1
@@ -59,12 +59,12 @@ def save_sharded(module: nn.Module, folder: str | Path) -> Path:
     number = int(_of_all(0 if before is None else before["number"] + 1, device)[0])
     files = [f"memory-{number}-{r:05d}-of-{world:05d}.safetensors" for r in range(world)]
     content = {name: t.detach().cpu().contiguous() for name, t in state.items()}
-    write_whole(folder / files[rank], save(content))
+    write_whole(folder / files[rank], sealed(save(content, METADATA)))
     _of_all(0, device)  # all files are there before the index names them
     if rank == 0:
         hashes = {name: sha256_of(folder / name) for name in files}
         index = {"format": _FORMAT, "number": number, "files": hashes, "split": split}
-        write_json(folder / INDEX, index)
+        write_whole(folder / INDEX, sealed_json(index))
         for name in before["files"] if before is not None else ():
             (folder / name).unlink(missing_ok=True)
     _of_all(0, device)
@@ -92,7 +92,7 @@ def load_sharded(module: nn.Module, folder: str | Path) -> None:
         ...     load_sharded(SOPRC(prior=0.1), folder)
     """
     require("rankwise.distributed", "safetensors")
-    from safetensors.torch import load_file  # noqa: PLC0415
+    from safetensors.torch import load  # noqa: PLC0415
 
     folder, (rank, world) = Path(folder), _rank_and_world()
     index, split = _read_index(folder), _split_buffers(module)
@@ -101,7 +101,7 @@ def load_sharded(module: nn.Module, folder: str | Path) -> None:
         path = folder / name
         if not path.exists() or sha256_of(path) != digest:
             raise ValueError(f"{path} is missing or damaged; load another folder")
-        for key, rows in load_file(path).items():
+        for key, rows in load(path.read_bytes()).items():
             was_split = key in index["split"]
             if not was_split and key not in split:
                 state[key] = rows
@@ -150,9 +150,11 @@ def _of_all(number: int, device: torch.device) -> Tensor:
 def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / INDEX
     try:
-        index: dict[str, Any] = json.loads(path.read_text())
+        index: dict[str, Any] = read_sealed_json(path.read_bytes())
         known = index["format"] == _FORMAT
         index["files"].items(), index["split"].items(), int(index["number"])
+    except SealError as error:
+        raise ValueError(f"{path}: {error}; load another folder") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} must be an index that save_sharded wrote, got {type(error).__name__}"

@@ -1,6 +1,7 @@
 """A fitted ranker in one file, and the progress of a training. Nothing in them is ever executed.
 
-The file of a ranker is a zip of JSON, arrays and text.
+The file of a ranker is a zip of JSON, arrays and text. Both have their SHA-256 in them, which is
+verified before anything is read.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from rankwise.estimators._decisions import Calibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import write_whole
+from rankwise.seals import SealError, require_seal, require_sealed_file, sealed_zip
+from rankwise.states import state_bytes
 
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
@@ -65,15 +68,21 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         parts["feature_names"] = _without_objects(ranker.feature_names_in_)
     parts |= {f"model.{name}": part for name, part in ranker._state().items()}
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(_HEADER, json.dumps(header, indent=2))
+    with zipfile.ZipFile(buffer, "w") as file:
+        _add(file, _HEADER, json.dumps(header, indent=2).encode())
         for name, part in parts.items():
             if isinstance(part, str):
-                file.writestr(f"{name}.txt", part)
+                _add(file, f"{name}.txt", part.encode())
             else:
-                with file.open(f"{name}.npy", "w") as entry:
-                    np.save(entry, np.asarray(part), allow_pickle=False)
-    return write_whole(path, buffer.getvalue())
+                entry = io.BytesIO()
+                np.save(entry, np.asarray(part), allow_pickle=False)
+                _add(file, f"{name}.npy", entry.getvalue())
+    return write_whole(path, sealed_zip(buffer.getvalue()))
+
+
+def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+    # A new ZipInfo has the first date that zip knows: equal rankers make equal files.
+    file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 def load_ranker(cls: type[R], path: Path) -> R:
@@ -81,6 +90,7 @@ def load_ranker(cls: type[R], path: Path) -> R:
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a model that Ranker.save wrote")
     try:
+        require_sealed_file(path)
         with zipfile.ZipFile(path) as file:
             header: Loaded = json.loads(file.read(_HEADER))
             if header.get("format") != _FORMAT:
@@ -147,17 +157,22 @@ class Checkpoint:
 
     def save(self, state: Mapping[str, object]) -> None:
         """Write tensors, numbers and text."""
-        buffer = io.BytesIO()
-        torch.save({"asked": json.dumps(self.asked), "state": dict(state)}, buffer)
-        write_whole(self.path, buffer.getvalue())
+        write_whole(self.path, state_bytes({"asked": json.dumps(self.asked), "state": state}))
 
     def load(self) -> Loaded | None:
         """Return the last saved state; None where nothing was saved."""
         if not self.path.exists():
             return None
         try:
-            found = torch.load(self.path, weights_only=True)
+            content = self.path.read_bytes()
+            require_seal(content)
+            found = torch.load(io.BytesIO(content), weights_only=True)
             before, state = json.loads(found["asked"]), dict(found["state"])
+        except SealError as error:
+            raise ValueError(
+                f"{self.path}: is not the checkpoint of a ranker: {error}; remove it to train from "
+                "the start"
+            ) from None
         except _UNREADABLE as error:
             raise ValueError(
                 f"{self.path}: is not the checkpoint of a ranker ({type(error).__name__})"

@@ -33,6 +33,7 @@ from rankwise.training.task import (
     Task,
     previous_outputs,
 )
+from rankwise.training.threads import reproducible
 from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation, fit
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "open_folder",
     "parameter_groups",
     "previous_outputs",
+    "reproducible",
     "require_free",
     "require_one_process",
     "require_unchanged",

@@ -11,6 +11,7 @@ from typing import TypeVar
 import torch
 
 from rankwise.errors import UsageError
+from rankwise.states import state_bytes
 from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import StateDict, Task
 
@@ -23,9 +24,7 @@ Batch = TypeVar("Batch")
 
 def save_checkpoint(folder: RunFolder, task: Task[Batch], state: StateDict) -> None:
     """Write a state, and what must be the same for the run to be resumed from it."""
-    buffer = io.BytesIO()
-    torch.save({**_terms(task), **state}, buffer)
-    folder.write(CHECKPOINT, buffer.getvalue())
+    folder.write(CHECKPOINT, state_bytes({**_terms(task), **state}))
 
 
 def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
@@ -57,7 +56,10 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
             f"{path}: the run cannot be resumed with other settings: {', '.join(changed)}"
         )
     if before["data"] != now["data"]:
-        raise UsageError(f"{path}: the run cannot be resumed with other training data")
+        raise UsageError(
+            f"{path}: the run cannot be resumed with other training data"
+            f"{_changed_data(before['data'], now['data'])}"
+        )
     for name in ("format", "world_size", "joined_batch"):
         if before[name] != now[name]:
             raise UsageError(
@@ -66,6 +68,19 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
                 "another folder with --out"
             )
     return state
+
+
+def _changed_data(before: str, now: str) -> str:
+    """Say which parts of a fingerprint of ``name=digest`` words have changed, if it is of those."""
+    known = dict(word.split("=", 1) for word in before.split() if "=" in word)
+    found = dict(word.split("=", 1) for word in now.split() if "=" in word)
+    changed = [name for name in found if found[name] != known.get(name)]
+    if not changed:
+        return ""
+    return (
+        f": the {' and '.join(changed)} of its images are not those it was started with; restore "
+        "them, or start the run in another folder with --out"
+    )
 
 
 def _terms(task: Task[Batch]) -> StateDict:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from pydantic import BaseModel
 
 import rankwise
 from rankwise.errors import UsageError
 from rankwise.files import is_part, remove_parts, sha256_of
-from rankwise.report import write_json, write_whole
+from rankwise.report import write_whole
+from rankwise.seals import SealError, require_seal, sealed_json
 
 if TYPE_CHECKING:
     from rankwise.training.devices import Devices
@@ -35,14 +39,21 @@ class _Run(BaseModel):
     version: str
     finished: bool
     parts: dict[str, list[str]]  # SHA-256 of a part, and of the one that it replaces
+    written: list[str] = []  # parts that a run writes and reads before its end
+    threads: int | None = None  # of torch, when the run was started
+    deterministic: bool = False  # whether only deterministic algorithms were allowed
+
+
+class ThreadsWarning(UserWarning):
+    """A run is resumed with another number of threads: its last bits may differ."""
 
 
 class RunFolder:
     """Files of one run, with ``run.json`` over them.
 
     ``run.json`` has the format version, the command and the version of rankwise that made the run,
-    whether it is finished, and the SHA-256 of every part. Open it with :meth:`opened`: one process
-    at a time may.
+    whether it is finished, and the SHA-256 of every part and of ``run.json`` itself. Open it with
+    :meth:`opened`: one process at a time may.
 
     Args:
         path: The folder.
@@ -68,6 +79,8 @@ class RunFolder:
             version=rankwise.__version__,
             finished=False,
             parts={},
+            threads=torch.get_num_threads(),
+            deterministic=torch.are_deterministic_algorithms_enabled(),
         )
 
     @contextmanager
@@ -84,8 +97,9 @@ class RunFolder:
             with _locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
                 remove_parts(self.path)
-                self._about = _read(self.path) or self._about
+                self._about = self._known_or_new()
                 self._about.finished = False
+                self._forget_others()
                 self._write_about()
                 yield self
         finally:
@@ -103,6 +117,7 @@ class RunFolder:
         self._require_there()
         parts = self._about.parts
         parts[name] = [hashlib.sha256(content).hexdigest(), *parts.get(name, [])[:1]]
+        self._about.written = sorted({*self._about.written, name})
         self._write_about()
         return write_whole(self.path / name, content)
 
@@ -122,6 +137,40 @@ class RunFolder:
         self._about.finished = True
         self._write_about()
 
+    def _known_or_new(self) -> _Run:
+        """Return what is known of the run; one that has no part yet is as good as a new one."""
+        known, new = _read(self.path), self._about
+        begun = [name for name in _MADE if (self.path / name).exists()]
+        if known is None or not (known.written or begun):
+            return (
+                new
+                if known is None
+                else known.model_copy(
+                    update={"threads": new.threads, "deterministic": new.deterministic}
+                )
+            )
+        if known.threads not in (None, new.threads):
+            warnings.warn(
+                f"{self.path} was started with {known.threads} threads and is resumed with "
+                f"{new.threads}: its result may differ in the last bits",
+                ThreadsWarning,
+                stacklevel=5,
+            )
+        return known
+
+    def _forget_others(self) -> None:
+        """Keep the SHA-256 of each part as it is now, and none of what the run will write again.
+
+        A process that was killed before it replaced a part has left the one before: it is this
+        part whose SHA-256 must stay when the next process is killed in the same place.
+        """
+        about = self._about
+        about.parts = {name: known for name, known in about.parts.items() if name in about.written}
+        for name, known in about.parts.items():
+            path = self.path / name
+            if len(known) > 1 and path.is_file() and (found := sha256_of(path)) in known:
+                about.parts[name] = [found]
+
     def _require_there(self) -> None:
         if not (self.path / RUN).exists():
             raise UsageError(
@@ -130,7 +179,7 @@ class RunFolder:
             )
 
     def _write_about(self) -> None:
-        write_json(self.path / RUN, self._about.model_dump())
+        write_whole(self.path / RUN, sealed_json(self._about.model_dump()))
 
 
 @contextmanager
@@ -253,6 +302,12 @@ def command_of(folder: Path) -> str | None:
     return None if about is None else about.command.removeprefix("rankwise ")
 
 
+def threads_of(folder: Path) -> int | None:
+    """Return the number of threads that the run in a folder was started with, if it is known."""
+    about = _read(folder)
+    return None if about is None else about.threads
+
+
 def read_part(folder: Path, name: str) -> bytes | None:
     """Return a file of a run, None where there is none.
 
@@ -273,14 +328,15 @@ def read_part(folder: Path, name: str) -> bytes | None:
 
 
 def require_unchanged(folder: Path, *names: str) -> None:
-    """Raise where a file of a run is not the one that ``run.json`` has the SHA-256 of.
+    """Raise where a file of a finished run is not the one that ``run.json`` has the SHA-256 of.
 
     Args:
-        folder: Folder of the run.
-        names: Names of its files to check.
+        folder: Folder of the run; a copy of its files without ``run.json`` is not checked.
+        names: Names of its files to check; those that it does not have are left out.
 
     Raises:
-        UsageError: Where a file was changed or damaged.
+        UsageError: Where a file was changed or damaged, and where the run was stopped while it was
+            being continued.
 
     Example:
         >>> from pathlib import Path
@@ -288,21 +344,41 @@ def require_unchanged(folder: Path, *names: str) -> None:
         >>> require_unchanged(Path("no-such-folder"), "model.ranker")
     """
     about = _read(folder)
+    if about is None:
+        return
+    if not about.finished:
+        raise UsageError(
+            f"{folder}: the run is not finished, it was stopped while it was written; repeat its "
+            f"`{about.command}` with --resume"
+        )
     for name in names:
-        if about is not None and name in about.parts:
+        if name in about.parts:
             read_part(folder, name)
+
+
+def require_part(folder: Path, name: str) -> None:
+    """Raise where a file is not the one of ``run.json``; one that is not in it is not checked."""
+    about = _read(folder)
+    if about is not None and name in about.parts:
+        read_part(folder, name)
 
 
 def _read(folder: Path) -> _Run | None:
     path = folder / RUN
     if not path.exists():
         return None
+    wrong = f"{path}: cannot be read as the record of a run"
     try:
-        about = _Run.model_validate_json(path.read_text())
-    except (OSError, ValueError):
+        content = path.read_bytes()
+        about = _Run.model_validate(json.loads(content))
+        if about.format <= _FORMAT:  # a newer one may be sealed in another way
+            require_seal(content)
+    except SealError as error:
         raise UsageError(
-            f"{path}: cannot be read as the record of a run; pass another folder with --out"
+            f"{wrong}: {error}; restore it, or pass another folder with --out"
         ) from None
+    except (OSError, ValueError):
+        raise UsageError(f"{wrong}; pass another folder with --out") from None
     if about.format > _FORMAT:
         raise UsageError(
             f"{path}: has format {about.format}, made by rankwise {about.version}; this version "

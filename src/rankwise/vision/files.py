@@ -14,9 +14,12 @@ from torch import Tensor, nn
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError
 from rankwise.extras import require
-from rankwise.report import write_csv, write_whole
+from rankwise.files import csv_text
+from rankwise.report import write_whole
+from rankwise.seals import METADATA, SealError, require_seal, sealed
 from rankwise.settings import TaskSettings
-from rankwise.training import require_unchanged
+from rankwise.training import RunFolder, require_unchanged
+from rankwise.training.run_folder import require_part
 from rankwise.vision.settings import Backbone
 
 CONFIG, MODEL, DIVISION = "config.yaml", "model.safetensors", "division.csv"
@@ -28,21 +31,22 @@ Chosen = TypeVar("Chosen", bound=Backbone)
 State = dict[str, Tensor]
 
 
-def write_config(out: Path, settings: TaskSettings) -> None:
+def write_config(folder: RunFolder, settings: TaskSettings) -> None:
     """Write ``config.yaml``: all settings of the run."""
-    write_whole(out / CONFIG, settings.as_yaml())
+    folder.write(CONFIG, settings.as_yaml().encode())
 
 
-def write_division(out: Path, record: Sequence[Recorded]) -> None:
+def write_division(folder: RunFolder, record: Sequence[Recorded]) -> None:
     """Write ``division.csv``: the part of every image, for data that can change under a run."""
     if record:
-        write_csv(out / DIVISION, [one._asdict() for one in record])
+        folder.write(DIVISION, csv_text([one._asdict() for one in record]).encode())
 
 
 def read_division(out: Path | None) -> tuple[Recorded, ...] | None:
     """Read the split of the images that a run was trained on; None where it kept none."""
     if out is None or not (out / DIVISION).is_file():
         return None
+    require_part(out, DIVISION)
     try:
         with (out / DIVISION).open(encoding="utf-8", newline="") as text:
             return _ROWS.validate_python(list(csv.DictReader(text, strict=True)))
@@ -66,7 +70,7 @@ def write_model(out: Path, network: nn.Module, backbone: nn.Module | None = None
     require("rankwise.vision", "safetensors")
     from safetensors.torch import save  # noqa: PLC0415  (an extra)
 
-    write_whole(out / MODEL, save(state))
+    write_whole(out / MODEL, sealed(save(state, METADATA)))
 
 
 def require_finished(out: Path, *names: str) -> None:
@@ -74,7 +78,7 @@ def require_finished(out: Path, *names: str) -> None:
     for name in (CONFIG, *names, MODEL):
         if not (out / name).is_file():
             raise UsageError(f"{out} is not the folder of a finished run: there is no {name}")
-    require_unchanged(out, MODEL)
+    require_unchanged(out, CONFIG, *names, MODEL)
 
 
 def load_model(out: Path, chosen: Chosen, make: Callable[[Chosen, State], Network]) -> Network:
@@ -96,9 +100,13 @@ def load_state(out: Path, make: Callable[[State], Network]) -> Network:
     from safetensors.torch import load  # noqa: PLC0415  (an extra)
 
     try:
-        state: State = load((out / MODEL).read_bytes())
+        content = (out / MODEL).read_bytes()
+        require_seal(content)
+        state: State = load(content)
         network = make(state)
         network.load_state_dict(state)
+    except SealError as error:
+        raise UsageError(f"{out / MODEL}: {error}; restore the file, or train again") from None
     except (RuntimeError, KeyError, SafetensorError) as error:
         first = str(error).strip().splitlines()[0]
         raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None

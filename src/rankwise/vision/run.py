@@ -124,8 +124,8 @@ def image_run(
     resume = options.get("resume", False)
     with open_folder(out, command, resume=resume, devices=devices) as folder:
         if folder is not None and folder.read(CHECKPOINT) is None:
-            write_config(out, settings)
-            write_division(out, record)
+            write_config(folder, settings)
+            write_division(folder, record)
         yield folder
         if folder is not None:
             folder.finish()

@@ -18,6 +18,10 @@ class ImageData(Section, section="data"):
     kind: str = Field("folder", description="Layout of the data.")
     root: str = Field("", description="Folder or file of the data.")
     seed: Seed = Field(0, description="Random seed of the split.")
+    verify: Literal["sample", "full"] = Field(
+        "sample",
+        description="Images whose content must be the same to resume: sample (256) or full (all).",
+    )
 
 
 class Backbone(Section, section="network"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -168,16 +169,39 @@ def test_other_targets_are_refused(target, message):
         LabeledImages(IMAGES, target, ("a", "b", "c"))
 
 
-def test_the_fingerprint_is_that_of_the_images_and_their_order():
+def test_the_fingerprint_is_that_of_the_images_and_their_order(tmp_path):
     first = images("train", 3)
     assert fingerprint(first) == fingerprint(images("train", 3))
     assert fingerprint(first) != fingerprint(images("train", 3, seed=1))
     assert fingerprint(first) != fingerprint(first.subset(range(11, -1, -1)))
 
-    def files(folder: str, name: str) -> ImageSet:
-        return ImageSet(
-            "files", torch.zeros(1, dtype=torch.long), ("a",), paths=(Path(folder, name),)
-        )
+    def files(folder: str, name: str, content: bytes = b"abcd") -> ImageSet:
+        path = tmp_path / folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        return ImageSet("files", torch.zeros(1, dtype=torch.long), ("a",), paths=(path,))
 
-    assert fingerprint(files("here", "1.jpg")) == fingerprint(files("there", "1.jpg"))
-    assert fingerprint(files("here", "1.jpg")) != fingerprint(files("here", "2.jpg"))
+    known = fingerprint(files("here", "1.jpg"))
+    assert known == fingerprint(files("there", "1.jpg"))
+    assert known != fingerprint(files("here", "2.jpg"))
+    assert known != fingerprint(files("here", "1.jpg", b"abce"))
+    assert known != fingerprint(files("here", "1.jpg", b"abcde"))
+
+
+def test_the_fingerprint_is_of_sizes_and_a_sample_or_of_all_contents_but_not_of_times(tmp_path):
+    paths = tuple(tmp_path / f"{n}.jpg" for n in range(600))
+    for n, path in enumerate(paths):
+        path.write_bytes(b"%04d" % n)
+    held = ImageSet("files", torch.zeros(600, dtype=torch.long), ("a",), paths=paths)
+    sample, full = fingerprint(held), fingerprint(held, full=True)
+    for path in paths:
+        os.utime(path, (1, 1))
+    assert fingerprint(held) == sample
+    paths[1].write_bytes(b"xxxx")  # between two of the sample
+    assert fingerprint(held) == sample
+    assert fingerprint(held, full=True) != full
+    paths[1].write_bytes(b"xxxxx")
+    assert fingerprint(held) != sample
+    paths[1].write_bytes(b"0001")
+    paths[-1].write_bytes(b"yyyy")
+    assert fingerprint(held) != sample

@@ -17,7 +17,8 @@ def test_what_is_written_is_read(tmp_path):
     assert lines[1].split()[2] == "c"  # tied: the last id first
     write_qrels(tmp_path / "new" / "qrels.txt", QRELS)
     assert read_qrels(tmp_path / "new" / "qrels.txt") == QRELS
-    assert [p.name for p in (tmp_path / "new").iterdir()] == ["qrels.txt"]
+    names = sorted(p.name for p in (tmp_path / "new").iterdir())
+    assert names == ["qrels.txt", "qrels.txt.sha256"]
 
 
 def test_a_mark_of_byte_order_is_no_part_of_a_query(tmp_path):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +9,8 @@ from hypothesis import strategies as st
 from tests.tasks.compare.stubs import problem, stubbed
 
 from rankwise.data import DataError
+from rankwise.files import write_npz
+from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.model import Model, apply_ranks, load_model, rank_knots
@@ -51,12 +52,10 @@ def test_training_rows_survive_the_folder_and_must_be_whole(tmp_path):
     assert again.hashes.dtype == np.uint64
     assert (again.held_out, again.repeated) == (rows.held_out, rows.repeated)
     assert (folder / "training_rows.npz").stat().st_size < 10 * len(rows.hashes) + 1_000
-    (folder / "training_rows.npz").unlink()
-    with pytest.raises(DataError, match="holds no model that rankwise wrote"):
+    write_npz(folder / "training_rows.npz", {"hashes": rows.hashes[1:]})
+    with pytest.raises(DataError, match=r"training_rows\.npz was changed or damaged"):
         load_model(folder)
-    header = json.loads((folder / "model.json").read_text())
-    del header["training_rows"]
-    (folder / "model.json").write_text(json.dumps(header))
+    (folder / "training_rows.npz").unlink()
     assert load_model(folder).training_rows is None  # given away without them
 
 
@@ -92,16 +91,16 @@ def test_what_is_no_model(tmp_path):
         load_model(tmp_path / "none")
     (tmp_path / "file").write_text("hello")
     (tmp_path / "empty").mkdir()
-    header = json.loads((folder / "model.json").read_text())
+    header = read_sealed_json((folder / "model.json").read_bytes())
     for name in ("file", "empty", "table.csv"):
         with pytest.raises(DataError, match=r"model that|no model") as error:
             load_model(tmp_path / name)
         assert "\n" not in str(error.value)
     for change in ({"format": "other"}, {"version": 99}, {"version": 1}, {"members": 2}):
-        (folder / "model.json").write_text(json.dumps({**header, **change}))
+        (folder / "model.json").write_bytes(sealed_json({**header, **change}))
         with pytest.raises(DataError, match="holds no model that rankwise wrote"):
             load_model(folder)
-    (folder / "model.json").write_text(json.dumps(header))
+    (folder / "model.json").write_bytes(sealed_json(header))
     for name in ("ranks.npz", "0.ranker"):
         kept = (folder / name).read_bytes()
         (folder / name).write_bytes(kept[: len(kept) // 2])

@@ -10,6 +10,7 @@ import pytest
 from tests.tasks.compare.stubs import problem, settings, stubbed, table
 
 from rankwise.data import DataError
+from rankwise.errors import UsageError
 from rankwise.tasks.compare.pipeline import run
 from rankwise.tasks.compare.problem import read_problem
 from rankwise.tasks.compare.run_files import CONFIG, data_of_run, open_run, rows_of_part
@@ -96,7 +97,7 @@ def test_a_table_with_one_letter_changed_is_another(tmp_path):
 def test_a_config_of_something_else_is_not_gone_on_with(tmp_path, text):
     here, config = started(tmp_path)
     config.write_text(text)
-    with pytest.raises(DataError, match=r"config\.json: was not written by rankwise compare"):
+    with pytest.raises(UsageError, match=r"config\.json: was changed or damaged"):
         start_run(config.parent, here, resume=True)
     assert config.read_text() == text
 
@@ -164,14 +165,12 @@ def test_what_is_no_finished_run_is_refused(tmp_path, folder):
 
 def test_broken_files_of_a_run_are_named(folder):
     (folder / "parts.npz").write_bytes(b"none")
-    with pytest.raises(DataError, match=r"parts\.npz: holds no rows"):
+    with pytest.raises(UsageError, match=r"parts\.npz: was changed or damaged"):
         rows_of_part(folder, "test")
     (folder / "parts.npz").unlink()
     with pytest.raises(DataError, match=r"has no parts\.npz.*--resume"):
         rows_of_part(folder, "test")
     config = folder / "config.json"
-    known = json.loads(config.read_text())
-    del known["sha256"]
-    config.write_text(json.dumps(known))
-    with pytest.raises(DataError, match=r"config\.json: does not say which data"):
+    config.write_text(config.read_text().replace("sha256", "sha255"))
+    with pytest.raises(UsageError, match=r"config\.json: was changed or damaged"):
         data_of_run(folder)

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from tests.tasks.recommendation.cases import settings, two_kinds
 
 from rankwise.data.interactions import FeatureTable
 from rankwise.files import write_json
+from rankwise.seals import METADATA, sealed
 from rankwise.tasks.recommendation import (
     Evaluation,
     Settings,
@@ -130,7 +131,7 @@ def _changed(out, name, change):
     else:
         known = load_file(path)
         change(known)
-        save_file(known, path)
+        path.write_bytes(sealed(save(known, METADATA)))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from tests.tasks.retrieval.cases import images, settings
 
 from rankwise.data.images import BrokenImage
 from rankwise.errors import UsageError
+from rankwise.files import write_npz
 from rankwise.tasks.retrieval.evaluate import compute_outputs
 from rankwise.tasks.retrieval.index import (
     fingerprint,
@@ -82,11 +83,12 @@ def test_files_that_are_no_index(tmp_path):
     path.write_bytes(b"nonsense")
     with pytest.raises(UsageError, match="is not an index of this command"):
         read_index(path)
-    np.savez(path, embeddings=np.zeros((2, 3)))
-    with pytest.raises(UsageError, match="is not an index of this command"):
+    write_npz(path, {"network": "a", "embeddings": np.zeros((2, 3))})
+    with pytest.raises(UsageError, match="is not an index of this command: 'paths'"):
         read_index(path)
     words = np.array(["a", "b"])
-    np.savez(path, embeddings=np.zeros((3, 3)), paths=words, labels=words)
+    of_two = {"paths": words, "labels": words, "network": "a"}
+    write_npz(path, {"embeddings": np.zeros((3, 3)), **of_two})
     with pytest.raises(UsageError, match="its arrays do not fit"):
         read_index(path)
     objects = np.array([print, None, 3], dtype=object)  # nothing is unpickled
@@ -119,7 +121,7 @@ def test_an_index_of_another_network_of_the_same_dimension(tmp_path):
 
 def test_an_index_that_does_not_say_which_network_made_it(tmp_path):
     path, words = tmp_path / "index.npz", np.array(["a", "b"])
-    np.savez(path, embeddings=np.zeros((2, 6), np.float32), paths=words, labels=words)
+    write_npz(path, {"embeddings": np.zeros((2, 6)), "paths": words, "labels": words})
     with pytest.raises(UsageError, match="make it anew with `rankwise retrieval index`") as caught:
         read_index(path)
     assert str(caught.value).startswith(str(path))

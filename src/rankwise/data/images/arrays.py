@@ -110,7 +110,7 @@ def read_split_arrays(path: Path) -> SplitArrays:
 
 def _read_arrays(path: Path, names: Sequence[str]) -> list[Array]:
     with parsing(path, "npz without pickles"):
-        held = read_npz(path)
+        held = read_npz(path, foreign=True)
     if missing := [name for name in names if name not in held]:
         raise DataError(f"{path}: holds no array {' and no '.join(missing)}")
     return [held[name] for name in names]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.images._listing import Recorded
+from rankwise.data.images.fingerprints import fingerprint_of
 from rankwise.data.images.image_file import BrokenImage, image_size, read_image
 
 _LOOKED_AT = 100  # files whose size a description gives; opening all of a large set takes minutes
@@ -313,11 +313,8 @@ def _described(splits: RetrievalSplits | ClassSplits, more: Sequence[str] = ()) 
     return "\n".join([*splits.remarks, *parts, *more, *left_out])
 
 
-def fingerprint(images: ImageSet) -> str:
-    """Return a digest of the images of a set and their order."""
-    seen = hashlib.sha256(images.labels.numpy().tobytes())
-    if images.pixels is not None:
-        seen.update(images.pixels.contiguous().numpy().tobytes())
-    for path in images.paths or ():
-        seen.update(path.name.encode())  # the folder may have been moved
-    return seen.hexdigest()[:16]
+def fingerprint(images: ImageSet, *, full: bool = False) -> str:
+    """Return digests of the images of a set and their order, see :func:`fingerprint_of`."""
+    labels = [images.labels.numpy().tobytes()]
+    pixels = None if images.pixels is None else [images.pixels]
+    return fingerprint_of(labels, paths=images.paths, pixels=pixels, full=full)

@@ -1,7 +1,8 @@
 """Parsed LETOR files as arrays in a folder of the user, read again in milliseconds.
 
 A cache file is a sequence of ``.npy`` arrays, the first of which is a header of JSON text. It is
-there whole or not at all, and nothing in it is ever executed. It belongs to one file of text, by
+there whole or not at all, ends with the SHA-256 of what is before it, and nothing in it is ever
+executed. It belongs to one file of text, by
 its path, and counts only while size, time of change and a sample of the content are the same.
 """
 
@@ -11,8 +12,9 @@ import hashlib
 import json
 from collections.abc import Callable
 from itertools import pairwise
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
@@ -22,7 +24,8 @@ from scipy import sparse
 from rankwise.data.letor._blocks import Matrix
 from rankwise.files import open_whole
 
-_VERSION = 1
+_VERSION = 2
+_DIGEST = 32  # bytes of a SHA-256
 _ALIGNED = 64  # bytes: where arrays begin, so that they can be used in the file itself
 _SAMPLES, _SAMPLE = 64, 1 << 14  # places of a file that are hashed, and bytes of each
 
@@ -80,10 +83,33 @@ def _save(file: Path, wanted: dict[str, object], parsed: Parsed) -> None:
         "named": documents is not None,
     }
     text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with open_whole(file) as out:
+    with open_whole(file) as whole:
+        out = _Hashed(whole)
         for array in (text, *arrays):
             npy.write_array(out, np.ascontiguousarray(array), allow_pickle=False)
-            out.write(b"\0" * (-out.tell() % _ALIGNED))
+            out.write(b"\0" * (-whole.tell() % _ALIGNED))
+        whole.write(out.seen.digest())
+
+
+class _Hashed:
+    """A file whose content is hashed while it is written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.seen = file, hashlib.sha256()
+
+    def write(self, content: bytes) -> int:
+        self.seen.update(content)
+        return self.file.write(content)
+
+
+def _is_whole(file: IO[bytes]) -> bool:
+    """Whether a file ends with the SHA-256 of what is before it."""
+    with (
+        mmap(file.fileno(), 0, access=ACCESS_READ) as content,
+        memoryview(content) as view,
+        view[:-_DIGEST] as before,
+    ):
+        return hashlib.sha256(before).digest() == content[-_DIGEST:]
 
 
 def _load(file: Path, wanted: dict[str, object]) -> Parsed | None:
@@ -92,6 +118,8 @@ def _load(file: Path, wanted: dict[str, object]) -> Parsed | None:
         with file.open("rb") as source:
             header = dict(json.loads(_mapped(source).tobytes()))
             if any(header.get(name) != value for name, value in wanted.items()):
+                return None
+            if not _is_whole(source):
                 return None
             target, queries = np.array(_mapped(source)), np.array(_mapped(source))
             features: Matrix

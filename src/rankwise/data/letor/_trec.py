@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from rankwise.data._text import read_fields
 from rankwise.data.errors import DataError
-from rankwise.files import write_whole
+from rankwise.files import require_unchanged_table, write_table
 
 Value = TypeVar("Value", int, float)
 
@@ -98,7 +98,7 @@ def write_run(
         ordered = sorted(scores, key=lambda name: (scores[name], name), reverse=True)
         lines += [f"{query} Q0 {name} {rank} {scores[name]!r} {tag}\n"
                   for rank, name in enumerate(ordered, start=1)]  # fmt: skip
-    write_whole(Path(path), "".join(lines))
+    write_table(Path(path), "".join(lines).encode())
 
 
 def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> None:
@@ -126,7 +126,7 @@ def write_qrels(path: str | Path, qrels: Mapping[str, Mapping[str, int]]) -> Non
         for query, documents in qrels.items()
         for document, relevance in documents.items()
     ]
-    write_whole(Path(path), "".join(lines))
+    write_table(Path(path), "".join(lines).encode())
 
 
 def _by_query(
@@ -135,6 +135,8 @@ def _by_query(
     """Return the values of a column by query and document."""
     found: dict[str, dict[str, Value]] = {}
     wanted = [layout.split().index(name) for name in ("query", "document", column)]
+    if Path(path).is_file():
+        require_unchanged_table(Path(path))
     for place, fields in read_fields(Path(path), layout, blanks=False, errors="replace"):
         query, document, text = (fields[number] for number in wanted)
         own = found.setdefault(query, {})

@@ -33,7 +33,7 @@ def open_data(
     """Open the images of the settings, split as the folder ``run`` recorded if it did."""
     image_runs.require_data(settings.data, CLASS_KINDS)
     return open_classes(
-        **settings.data.model_dump(exclude={"max_fpr"}),
+        **settings.data.model_dump(exclude={"max_fpr", "verify"}),
         recorded=read_division(run),
         skip_broken=skip_broken,
     )

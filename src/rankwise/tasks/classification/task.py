@@ -131,7 +131,7 @@ class ClassificationTask(LabeledImageTask):
             new_classifier(images, self.dataset, settings),
             ClassificationLoss(settings.objective, images.target, classes, cosine=settings.cosine),
             settings,
-            data=fingerprint(images.images),
+            data=fingerprint(images.images, full=settings.data.verify == "full"),
             batch=settings.batches.size,
             place=place,
         )

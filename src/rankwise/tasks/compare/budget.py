@@ -6,7 +6,6 @@ same splits and the same shares however fast the machine is this time.
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, Field
 
-from rankwise.report import write_json
+from rankwise.report import write_whole
+from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.importance import SHARE
@@ -140,7 +140,7 @@ class Budget(BaseModel):
 
     def write(self) -> None:
         """Write the file that a resumed run reads."""
-        write_json(self.path, self.model_dump(mode="json"))
+        write_whole(self.path, sealed_json(self.model_dump(mode="json")))
 
 
 def open_budget(
@@ -159,7 +159,7 @@ def open_budget(
     """
     path, seconds = folder / TIMING, problem.settings.budget
     try:
-        found = Budget.model_validate({**json.loads(path.read_bytes()), "path": path})
+        found = Budget.model_validate({**read_sealed_json(path.read_bytes()), "path": path})
     except (OSError, ValueError, TypeError):
         for candidate in {each.model: each for each in trained}.values():
             # A process loads libraries at its first fit only; trials that fail will say why.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -14,8 +13,8 @@ import numpy as np
 import rankwise.estimators
 from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time
-from rankwise.files import read_npz, write_npz
-from rankwise.report import write_json
+from rankwise.files import read_npz, whole_folder, write_npz, write_whole
+from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.settings import MAX_SEED
 from rankwise.tasks.compare.candidates import (
     CLASSES,
@@ -26,7 +25,7 @@ from rankwise.tasks.compare.candidates import (
     length_of,
 )
 from rankwise.tasks.compare.metrics import Floats
-from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank, whole_folder
+from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank
 from rankwise.tasks.compare.problem import Problem, Rows
 
 SMALL = 50_000  # rows from which several threads pay for trees
@@ -148,7 +147,8 @@ def save_candidate(folder: Path, fitted: Fitted) -> None:
     """Write into a folder of its own, which is there whole or not at all."""
     with whole_folder(folder) as made:
         record = {key: getattr(fitted, key) for key in ("values", *_RECORD)}
-        write_json(made / "result.json", {"name": fitted.candidate.name, **record})
+        content = sealed_json({"name": fitted.candidate.name, **record})
+        write_whole(made / "result.json", content)
         arrays = {key: getattr(fitted, key) for key in _ARRAYS}
         write_npz(made / "scores.npz", arrays | fold_arrays(fitted.folds))
         fitted.model.save(made / "model")
@@ -157,7 +157,7 @@ def save_candidate(folder: Path, fitted: Fitted) -> None:
 def load_candidate(folder: Path, candidate: Candidate) -> Fitted | None:
     """Read what :func:`save_candidate` wrote; None where there is nothing, or nothing whole."""
     try:
-        record = json.loads((folder / "result.json").read_text())
+        record = read_sealed_json((folder / "result.json").read_bytes())
         arrays = read_npz(folder / "scores.npz")
         known = {key: record[key] for key in _RECORD} | {key: arrays[key] for key in _ARRAYS}
         model = load_model(folder / "model")

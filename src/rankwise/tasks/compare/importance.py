@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from rankwise.data.table import Features
-from rankwise.report import write_json
+from rankwise.report import write_whole
+from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare.metrics import Floats, corrected
 from rankwise.tasks.compare.model import Model
 from rankwise.tasks.compare.problem import Problem, Rows
@@ -41,14 +41,14 @@ def importance_of(
     key = hashlib.sha256(np.ascontiguousarray(scores).tobytes()).hexdigest()
     path = folder / IMPORTANCE
     try:
-        known: dict[str, object] = json.loads(path.read_text())
+        known: dict[str, object] = read_sealed_json(path.read_bytes())
         if known.pop("scores") == key:
             return known
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass  # not measured yet, or not whole
     seconds = max(_MIN_SECONDS, SHARE * problem.settings.budget)
     found = _measured(evaluation.tested(number), problem, seconds, evaluation.description)
-    write_json(path, {"scores": key, **found})
+    write_whole(path, sealed_json({"scores": key, **found}))
     return found
 
 

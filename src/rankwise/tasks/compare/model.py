@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -18,13 +15,13 @@ from rankwise.data import DataError
 from rankwise.data.reading import Kind, Reading, Rule
 from rankwise.data.table import Features
 from rankwise.estimators import Ranker
-from rankwise.files import part_of, read_npz, write_npz
-from rankwise.report import write_json
+from rankwise.files import read_npz, sha256_of, whole_folder, write_npz, write_whole
+from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare.training_rows import TrainingRows
 
 Floats = NDArray[np.float64]
 
-_FORMAT, _VERSION = "rankwise model", 2
+_FORMAT, _VERSION = "rankwise model", 3
 _HEADER, _RANKS, _TRAINING_ROWS = "model.json", "ranks.npz", "training_rows.npz"
 _KINDS: dict[str, Kind] = {
     "number": "numeric",
@@ -95,10 +92,12 @@ class Model:
                 known = self.training_rows
                 header["training_rows"] = {"held_out": known.held_out, "repeated": known.repeated}
                 write_npz(made / _TRAINING_ROWS, {"hashes": known.hashes})
-            write_json(made / _HEADER, header)
             for number, member in enumerate(self.members):
                 member.ranker.save(made / f"{number}.ranker")
             write_npz(made / _RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
+            # Each file has a seal; together they say that the files belong to each other.
+            header["files"] = {path.name: sha256_of(path) for path in sorted(made.iterdir())}
+            write_whole(made / _HEADER, sealed_json(header))
         return folder
 
 
@@ -117,19 +116,26 @@ def load_model(path: Path) -> Model:
         return _of_ranker(path)
     folder = path if (path / _HEADER).exists() else path / "model"
     try:
-        header = json.loads((folder / _HEADER).read_text())
+        header = read_sealed_json((folder / _HEADER).read_bytes())
         if header["format"] != _FORMAT:
             raise ValueError("another format")
         if header["version"] > _VERSION:
             raise ValueError("it is of a newer rankwise: update it")
         if header["version"] < _VERSION:
             raise ValueError("it is of an older rankwise: run compare again")
+        # The hashes of the rows may be left out of a model that is given away.
+        given = (folder / _TRAINING_ROWS).exists()
+        for name, digest in header["files"].items():
+            if (name != _TRAINING_ROWS or given) and sha256_of(folder / name) != digest:
+                raise ValueError(
+                    f"{name} was changed or damaged, its SHA-256 is not that of {_HEADER}"
+                )
         knots = read_npz(folder / _RANKS)
         members = tuple(
             Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])
             for number in range(header["members"])
         )
-        counts = header.get("training_rows")
+        counts = header.get("training_rows") if given else None
         return Model(
             members,
             Reading(tuple(Rule(**rule) for rule in header["reading"])),
@@ -138,19 +144,6 @@ def load_model(path: Path) -> Model:
         )
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
-
-
-@contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """Give a new folder to write into, which then replaces ``folder``: whole or not at all."""
-    made = part_of(folder)
-    made.mkdir(parents=True)
-    try:
-        yield made
-        shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
 
 
 def _of_ranker(path: Path) -> Model:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from rankwise.data import DataError
 from rankwise.files import read_npz, sha256_of
-from rankwise.report import write_json
 from rankwise.report.comparison.run import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
-from rankwise.training import RunFolder, command_of, is_empty
+from rankwise.training import RunFolder, command_of, is_empty, require_unchanged
+from rankwise.training.run_folder import require_part
 
 CONFIG, PARTS_FILE = "config.json", "parts.npz"
 PARTS = ("test", "validation", "train")
@@ -50,6 +50,7 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
                 raise DataError(
                     f"{out} already holds a run; pass --resume to resume it, or another --out"
                 )
+            require_part(out, CONFIG)
             _require_same(out / CONFIG, asked, digest)
         versions = {each.name: each.version for each in distributions() if each.name in _PACKAGES}
         config = {
@@ -63,7 +64,8 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
             "splits": problem.plan.as_json(),
             "versions": {"python": platform.python_version(), **versions},
         }
-        write_json(out / CONFIG, config)
+        text = json.dumps(config, indent=2, ensure_ascii=False, allow_nan=False)
+        folder.write(CONFIG, f"{text}\n".encode())
         yield folder
 
 
@@ -142,3 +144,4 @@ def require_run(folder: Path) -> None:
         raise DataError(
             f"{folder}: the run is not finished; repeat its `rankwise compare` with --resume"
         )
+    require_unchanged(folder, CONFIG, PARTS_FILE, "results.json", "predictions.npz")

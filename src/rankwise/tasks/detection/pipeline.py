@@ -86,7 +86,8 @@ def open_data(
 ) -> DetectionSplits:
     """Open the images of the settings, split by their lists of files; ``run`` changes nothing."""
     image_runs.require_data(settings.data, KINDS)
-    return open_detection(**settings.data.model_dump(), classes=classes, skip_broken=skip_broken)
+    asked = settings.data.model_dump(exclude={"verify"})
+    return open_detection(**asked, classes=classes, skip_broken=skip_broken)
 
 
 def run(

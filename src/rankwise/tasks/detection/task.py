@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from rankwise.data.detection import DetectionSet, DetectionSplits
+from rankwise.data.images.fingerprints import fingerprint_of
 from rankwise.distributed import gather_with_gradient
 from rankwise.distributed.gather import Message, all_gather
 from rankwise.errors import UsageError
@@ -101,7 +102,7 @@ class DetectionTask(ImageTask[DetectionBatch]):
             new_detector(settings, classes),
             make_losses(settings, classes),
             settings,
-            data=fingerprint(splits.train),
+            data=fingerprint(splits.train, full=settings.data.verify == "full"),
             batch=training.batch,
             place=place,
             clip=training.clip,
@@ -202,15 +203,11 @@ def train(
     return TrainedDetector(**vars(fitted), network=task.network, detections=detections)
 
 
-def fingerprint(images: DetectionSet) -> str:
-    """Return a digest of the training images, their objects and their order."""
-    seen = hashlib.sha256(",".join(images.classes).encode())
-    for i, one in enumerate(images.objects):
-        seen.update(one.boxes.numpy().tobytes() + one.labels.numpy().tobytes())
-        seen.update(images.called(i).encode())  # the folder may have been moved
-        if images.pixels is not None:
-            seen.update(images.pixels[i].contiguous().numpy().tobytes())
-    return seen.hexdigest()[:16]
+def fingerprint(images: DetectionSet, *, full: bool = False) -> str:
+    """Return digests of the images, their objects and their order, see :func:`fingerprint_of`."""
+    objects = (one.boxes.numpy().tobytes() + one.labels.numpy().tobytes() for one in images.objects)
+    labels = chain([",".join(images.classes).encode()], objects)
+    return fingerprint_of(labels, paths=images.paths, pixels=images.pixels, full=full)
 
 
 def _joined(targets: list[Target]) -> list[Target]:

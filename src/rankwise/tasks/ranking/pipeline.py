@@ -32,7 +32,13 @@ from rankwise.tasks.ranking.report import (
     write_results,
 )
 from rankwise.tasks.ranking.settings import DEFAULT, Settings
-from rankwise.training import Devices, open_folder, require_one_process, world_size
+from rankwise.training import (
+    Devices,
+    open_folder,
+    require_one_process,
+    require_unchanged,
+    world_size,
+)
 
 
 def fitted(
@@ -140,7 +146,7 @@ def run(
             ranker.save(out / MODEL)
         else:
             _require_the_same(out / CONFIG, asked)
-            ranker = load_run(out)[1]
+            ranker = _read_run(out)[1]
         results = {
             name: evaluate_lists(scores_of(ranker, part), part, names, relevant=relevant)
             for name, part in parts.items()
@@ -188,6 +194,11 @@ def load_run(folder: Path) -> tuple[Settings, Ranker]:
     for name in (CONFIG, MODEL):
         if not (folder / name).is_file():
             raise UsageError(f"{folder}: is no finished run ({name} is missing)")
+    require_unchanged(folder, CONFIG, MODEL)
+    return _read_run(folder)
+
+
+def _read_run(folder: Path) -> tuple[Settings, Ranker]:
     try:
         settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
         return settings, Ranker.load(folder / MODEL)

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors.torch import load, save
 
 from rankwise.errors import UsageError
 from rankwise.files import nan_to_none, write_json, write_whole
 from rankwise.report import Section, Table, settings_section, write_html
 from rankwise.report.elements import Markup, element
 from rankwise.report.verdict import Verdict, counted
+from rankwise.seals import METADATA, SealError, require_seal, sealed
 from rankwise.tasks.recommendation.catalog import Scorer, best_items
 from rankwise.tasks.recommendation.evaluation import Evaluation, measure_of
 from rankwise.tasks.recommendation.model import Model
@@ -32,15 +34,28 @@ CONFIG, MODEL, PAIRS, IDS = "config.json", "model.safetensors", "pairs.safetenso
 def write_model(out: Path, problem: Problem, network: Model) -> None:
     """``model.safetensors``, ``ids.json`` and ``pairs.safetensors``: nothing to be executed."""
     state = {name: t.contiguous() for name, t in network.state_dict().items()}
-    write_whole(out / MODEL, save(state))
+    write_whole(out / MODEL, sealed(save(state, METADATA)))
     write_json(out / IDS, {"users": problem.users, "items": problem.items})
-    columns = {
+    columns: dict[str, NDArray[np.generic]] = {
         "user": problem.user.astype(np.int32),
         "item": problem.item.astype(np.int32),
         "positive": problem.positive.astype(np.uint8),
         "part": problem.part,
     }
-    write_whole(out / PAIRS, save({n: torch.from_numpy(c) for n, c in columns.items()}))
+    write_whole(out / PAIRS, _saved_columns(columns))
+
+
+def _saved_columns(columns: Mapping[str, NDArray[np.generic]]) -> bytes:
+    return sealed(save({name: torch.from_numpy(c) for name, c in columns.items()}, METADATA))
+
+
+def _read_sealed(path: Path) -> dict[str, torch.Tensor]:
+    content = path.read_bytes()
+    try:
+        require_seal(content)
+    except SealError as error:
+        raise ValueError(f"{path.name}: {error}; restore it, or train again") from None
+    return load(content)
 
 
 def load_run(folder: Path) -> tuple[Settings, Problem, Model]:
@@ -50,11 +65,11 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Model]:
             unfinished = (folder / CONFIG).is_file()
             why = "is not finished: train it on with --resume" if unfinished else "is not a run"
             raise UsageError(f"{folder}: {why} ({name} is missing)")
-    require_unchanged(folder, MODEL, IDS, PAIRS)
+    require_unchanged(folder, CONFIG, MODEL, IDS, PAIRS)
     try:
         settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
         ids = json.loads((folder / IDS).read_text())
-        columns, state = load_file(folder / PAIRS), load_file(folder / MODEL)
+        columns, state = _read_sealed(folder / PAIRS), _read_sealed(folder / MODEL)
         problem = Problem(
             tuple(ids["users"]),
             tuple(ids["items"]),

@@ -88,7 +88,7 @@ def read_index(path: Path) -> Index:
         raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
     try:
         file = read_npz(path)
-        maker = str(file.get("network", ""))
+        maker = str(file["network"])
         vectors = file["embeddings"].astype(np.float32, copy=False)
         index = Index(vectors, file["paths"].astype(str), file["labels"].astype(str), maker)
         if "cell" in file:
@@ -96,11 +96,9 @@ def read_index(path: Path) -> Index:
             cells.check(*vectors.shape)
             index = replace(index, cells=cells)
     except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise UsageError(f"{path}: is not an index of this command ({error})") from None
+        raise UsageError(f"{path}: is not an index of this command: {error}; {_ANEW}") from None
     if vectors.ndim != 2 or len(index.paths) != len(vectors):
         raise UsageError(f"{path}: is not an index of this command: its arrays do not fit")
-    if not maker:  # of an earlier version
-        raise UsageError(f"{path}: does not say which network made it; {_ANEW}")
     return index
 
 

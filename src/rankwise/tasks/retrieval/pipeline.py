@@ -36,7 +36,7 @@ def open_data(
     """Open the images of the settings, split as the folder ``run`` recorded if it did."""
     image_runs.require_data(settings.data, KINDS)
     return open_images(
-        **settings.data.model_dump(exclude={"hits"}),
+        **settings.data.model_dump(exclude={"hits", "verify"}),
         recorded=read_division(run),
         skip_broken=skip_broken,
     )

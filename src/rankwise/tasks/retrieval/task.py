@@ -104,7 +104,7 @@ class RetrievalTask(LabeledImageTask):
             new_network(self.dataset, settings),
             RetrievalLoss(settings, self.labels),
             settings,
-            data=fingerprint(splits.train),
+            data=fingerprint(splits.train, full=settings.data.verify == "full"),
             batch=size,
             place=place,
         )

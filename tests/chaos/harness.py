@@ -1,0 +1,159 @@
+"""Run a training with a fault, resume it, and compare its files with an undisturbed run."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.chaos.faults import Faults, ended, in_child, require_durable
+from tests.chaos.scenarios import Contents, Scenario
+
+from rankwise.commands.console import _sigterm_as_ctrl_c
+
+REFUSED, FAILED = 2, 71  # another process has the folder; the disk is full or read-only
+
+
+@dataclass
+class Tally:
+    """What was done to a command, and what came of it."""
+
+    crash_points: int = 0
+    faults: int = 0  # disk full, folder read-only
+    kills: int = 0  # at random times, by SIGKILL or SIGTERM
+    lost: int = 0  # runs that could not be resumed
+    different: int = 0  # runs that ended with other bytes
+    wrong: list[str] = field(default_factory=list)
+
+
+class Bench:
+    """A command, the files of its undisturbed run, and the number of its file operations."""
+
+    def __init__(self, scenario: Scenario, folder: Path) -> None:
+        self.scenario, self.folder, self.tally = scenario, folder, Tally()
+        self.data, self.log = folder / "data", folder / "error.txt"
+        self.data.mkdir(parents=True)
+        self._warm()
+        began = time.perf_counter()
+        self.expected, self.trace = self._undisturbed("whole")
+        self.seconds = time.perf_counter() - began
+        again, _ = self._undisturbed("again")
+        self._compare(again, "a second run")
+
+    @property
+    def operations(self) -> int:
+        """File operations of the undisturbed run."""
+        return len(self.trace)
+
+    def _start(
+        self, out: Path, *, resume: bool, faults: Faults | None = None, slow: float = 0.0
+    ) -> int:
+        def work() -> None:
+            with _sigterm_as_ctrl_c():
+                time.sleep(slow)
+                self.scenario.work(self.data, out, resume)
+
+        return in_child(work, faults, self.log)
+
+    def _warm(self) -> None:
+        """Import here what a run imports, so that the children need not."""
+        listed = self.folder / "modules.json"
+
+        def work() -> None:
+            self.scenario.work(self.data, self.folder / "warm", False)
+            listed.write_text(json.dumps(list(sys.modules)))
+
+        if code := ended(in_child(work, log=self.log)):
+            why = self.log.read_text() if self.log.exists() else ""
+            raise RuntimeError(f"{self.scenario}: the undisturbed run ended with {code} {why}")
+        for name in json.loads(listed.read_text()):
+            if name not in sys.modules and not name.startswith(("__main__", "polars")):
+                with suppress(Exception):  # some are no files, or of other names
+                    importlib.import_module(name)
+
+    def _undisturbed(self, name: str) -> tuple[Contents, list[tuple[str, str]]]:
+        out, listed = self.folder / name, self.folder / "trace.json"
+        faults = Faults(out)
+
+        def work() -> None:
+            self.scenario.work(self.data, out, False)
+            listed.write_text(json.dumps(faults.trace))
+
+        if code := ended(in_child(work, faults, self.log)):
+            why = self.log.read_text() if self.log.exists() else ""
+            raise RuntimeError(f"{self.scenario}: the undisturbed run ended with {code} {why}")
+        trace = [(what, path) for what, path in json.loads(listed.read_text())]
+        require_durable(trace)
+        found = self.scenario.read(out)
+        shutil.rmtree(out)
+        return found, trace
+
+    def crash(self, at: int, kind: str = "kill", then: int | None = None) -> None:
+        """Have a fault at an operation, maybe a kill at one of the resumed run, then resume."""
+        out = self.folder / "crashed"
+        code = ended(self._start(out, resume=False, faults=Faults(out, at, kind)))
+        killed = kind in ("kill", "half")
+        self.tally.crash_points += killed
+        self.tally.faults += not killed
+        what = f"{kind} at operation {at} of {self.operations} {self.trace[at - 1][0]}"
+        if code != (-signal.SIGKILL if killed else FAILED):
+            self._note(f"{what}: ended with {code}")
+        if then is not None:
+            faults = Faults(out, then)
+            if ended(self._start(out, resume=True, faults=faults)) == -signal.SIGKILL:
+                self.tally.crash_points += 1
+                what += f", killed at {then} of the resumed run"
+        self._resume(out, what)
+
+    def kill(self, rng: random.Random, number: signal.Signals) -> None:
+        """Kill a run at random times, at most three of them, then resume it."""
+        out, kills = self.folder / "killed", rng.randint(1, 3)
+        for _ in range(kills):
+            child = self._start(out, resume=out.exists())
+            time.sleep(rng.uniform(0, self.seconds))
+            os.kill(child, number)
+            code = ended(child)
+            self.tally.kills += code != 0
+            if code not in (0, -number, 130):
+                self._note(f"{number.name}: ended with {code}")
+        self._resume(out, f"{kills} times {number.name}")
+
+    def together(self) -> None:
+        """Start two processes in one folder: one of them is refused, the other one finishes."""
+        out = self.folder / "shared"
+        out.mkdir()
+        children = [self._start(out, resume=True, slow=0.05 * n) for n in range(2)]
+        codes = sorted(map(ended, children))
+        # Where the first one has ended before the second one starts, both finish.
+        if codes not in ([0, REFUSED], [0, 0]):
+            self._note(f"two processes at once ended with {codes}")
+        self._resume(out, "two processes at once")
+
+    def _resume(self, out: Path, what: str) -> None:
+        code = ended(self._start(out, resume=True))
+        if code:
+            self.tally.lost += 1
+            self._note(f"{what}: could not be resumed ({code})")
+        else:
+            self._compare(self.scenario.read(out), what)
+        shutil.rmtree(out, ignore_errors=True)
+
+    def _compare(self, found: Contents, what: str) -> None:
+        names = sorted(found.keys() | self.expected.keys())
+        other = [name for name in names if found.get(name) != self.expected.get(name)]
+        if other:
+            self.tally.different += 1
+            self._note(f"{what}: other {', '.join(other)}")
+
+    def _note(self, what: str) -> None:
+        why = f" [{self.log.read_text()}]" if self.log.exists() else ""
+        self.log.unlink(missing_ok=True)
+        self.tally.wrong.append(f"{self.scenario}: {what}{why}")
