@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal, Self, Union, Unpack, get_args, 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, short_repr
 from rankwise.extras import require
 
 MAX_SEED = 2**32 - 1  # of numpy's RandomState and scikit-learn; the other libraries take more
@@ -119,11 +119,11 @@ class TaskSettings(Section):
             if not (equals and dot and section and name):
                 raise UsageError(
                     "a change must be section.name=value, such as training.steps=500, "
-                    f"got {change!r}"
+                    f"got {short_repr(change)}"
                 )
             inside = tree.setdefault(section, {})
             if not isinstance(inside, dict):
-                raise UsageError(f"{section} must be names and values, got {inside!r}")
+                raise UsageError(f"{section} must be names and values, got {short_repr(inside)}")
             inside[name] = _parsed(text, f"{change}: ")
         return cls(**tree)
 
@@ -149,7 +149,7 @@ class TaskSettings(Section):
 def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise unless an option is one of some words."""
     if value not in choices:
-        raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+        raise UsageError(f"{name} must be one of {', '.join(choices)}, got {short_repr(value)}")
 
 
 def _bare(annotation: object) -> tuple[object, list[object]]:
@@ -204,7 +204,7 @@ def _usage_error(kind: type[Section], found: ValidationError) -> UsageError:
     if len(error["loc"]) > 1:
         annotation = get_args(_bare(annotation)[0])[0]
     return UsageError(
-        f"{name} must be {_expected(annotation, info.metadata)}, got {error['input']!r}"
+        f"{name} must be {_expected(annotation, info.metadata)}, got {short_repr(error['input'])}"
     )
 
 

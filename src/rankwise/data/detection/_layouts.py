@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from rankwise.data._text import WIDE
 from rankwise.data.errors import DataError, parsing
+from rankwise.errors import short_repr
 
 _NAMED = 10  # ids of a message
 Id: TypeAlias = int | str
@@ -96,7 +97,7 @@ def coco(root: Path, name: str) -> ImageList:
     known: dict[Id, AnnotatedImage] = {}
     for one in tree.images:
         if one.id in known:
-            raise DataError(f"{file}: there are two images of id {one.id!r}")
+            raise DataError(f"{file}: there are two images of id {short_repr(one.id)}")
         paths = [folder / one.file_name for folder in folders]
         path = next((path for path in paths if path.is_file()), paths[0])
         size = (one.width, one.height) if one.width and one.height else None
@@ -198,7 +199,7 @@ def _number(file: Path, tree: ElementTree.Element, name: str) -> float:
     try:
         value = float(text or "")
     except ValueError:
-        raise DataError(f"{file}: {name} must be a number, got {text!r}") from None
+        raise DataError(f"{file}: {name} must be a number, got {short_repr(text)}") from None
     if not math.isfinite(value):
-        raise DataError(f"{file}: {name} must be finite, got {text!r}")
+        raise DataError(f"{file}: {name} must be finite, got {short_repr(text)}")
     return value

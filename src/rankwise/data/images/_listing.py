@@ -15,6 +15,7 @@ from torch import Tensor
 from rankwise.data._text import read_rows, require_new
 from rankwise.data.errors import DataError
 from rankwise.data.images.image_file import BrokenImage
+from rankwise.errors import short_repr
 
 Part = Literal["train", "validation", "test"]
 _NAMED = 5  # names in one remark
@@ -172,7 +173,7 @@ def require_unseen(
     if seen:
         raise DataError(
             f"{where}: {len(seen)} {what} are both to train on and to test on, the first is "
-            f"{seen[0]!r}; the published files have no such {what}"
+            f"{short_repr(seen[0])}; the published files have no such {what}"
         )
 
 
@@ -287,7 +288,7 @@ def csv_listing(root: Path) -> Listing:
         if not label or not path:
             raise DataError(f"{place}: {'label' if path else 'path'} is empty")
         if split.lower() not in PARTS:
-            raise DataError(f"{place}: split must be {', '.join(PARTS)}, got {split!r}")
+            raise DataError(f"{place}: split must be {', '.join(PARTS)}, got {short_repr(split)}")
         require_new(seen, path, place)
         rows.append((label, PARTS[split.lower()], file.parent / path))
         if "split" in given:

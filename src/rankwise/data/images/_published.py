@@ -22,6 +22,7 @@ from rankwise.data.images._listing import (
     located,
     require_unseen,
 )
+from rankwise.errors import short_repr
 from rankwise.extras import require
 
 _GALLERIES = {"small": 800, "medium": 1600, "large": 2400}
@@ -187,7 +188,7 @@ def _annotations(file: Path, path: str, folder: Path, classes: int) -> list[tupl
         label = entry["class"]
         if not isinstance(label, int | np.integer) or not 1 <= label <= classes:
             raise DataError(f"{file}: annotation {number}: the class must be a number 1 to "
-                            f"{classes}, got {label!r}")  # fmt: skip
+                            f"{classes}, got {short_repr(label)}")  # fmt: skip
         found.append((int(label), folder / str(entry[path])))
     return found
 
@@ -237,7 +238,7 @@ def chestxray(root: Path) -> ClassListing:
         for place, (name,) in read_fields(folder / listed, "image.png"):
             require_new(seen, name, place)
             if name not in entries:
-                raise DataError(f"{place}: {name!r} is not in {_TABLE}")
+                raise DataError(f"{place}: {short_repr(name)} is not in {_TABLE}")
             rows.append((*entries[name], part, places.get(name, folder / "images" / name)))
     target, patients, parts, paths = zip(*rows, strict=True)
     require_unseen(patients, parts, f"{folder}: {' and '.join(files.values())}", "patients")
@@ -251,7 +252,7 @@ def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
     for place, row in read_rows(file, _IMAGE, _LABELS, _PATIENT):
         names = [name.strip() for name in (row[_LABELS] or "").split("|")]
         if unknown := [name for name in names if name not in (*FINDINGS, _NOTHING)]:
-            raise DataError(f"{place}: {unknown[0]!r} is no finding")
+            raise DataError(f"{place}: {short_repr(unknown[0])} is no finding")
         hot = [int(finding in names) for finding in FINDINGS]
         found[str(row[_IMAGE]).strip()] = hot, str(row[_PATIENT]).strip()
     return found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rankwise.data._text import opened
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, reads
 from rankwise.data.letor._blocks import Block, Matrix, joined, load_rows, widened
 from rankwise.data.letor._cache import Parsed, cached
 from rankwise.data.letor._lines import (
@@ -25,6 +25,7 @@ from rankwise.data.letor._lines import (
     line_of,
 )
 from rankwise.data.letor._parse import parse
+from rankwise.errors import reason_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +89,7 @@ class Letor:
 _CHUNK = 1 << 25  # bytes of text at a time
 
 
+@reads("LETOR")
 def read_letor(
     path: str | Path,
     *,
@@ -173,7 +175,7 @@ def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block:
         rows = load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
     except (ValueError, OverflowError) as error:
         complain(path, judged=judged)
-        raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
+        raise DataError(f"{path}: cannot be read as svmlight: {reason_of(error)}") from error
     features, target, queries = rows
     finite = np.isfinite(features.data).all() and np.isfinite(target).all()
     fits = features.shape[1] <= LAST + 1
