@@ -18,6 +18,9 @@ class ImageData(Section, section="data"):
     kind: str = Field("folder", description="Layout of the data.")
     root: str = Field("", description="Folder or file of the data.")
     seed: Seed = Field(0, description="Random seed of the split.")
+    allow_outside: bool = Field(
+        False, description="Whether the data may name files outside of root, links included."
+    )
 
 
 class Backbone(Section, section="network"):

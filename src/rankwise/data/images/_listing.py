@@ -14,11 +14,12 @@ from torch import Tensor
 
 from rankwise.data._text import read_rows, require_new
 from rankwise.data.errors import DataError
-from rankwise.data.images.image_file import BrokenImage
+from rankwise.data.images.image_file import FORMATS, BrokenImage
 from rankwise.errors import short_repr
 
 Part = Literal["train", "validation", "test"]
 _NAMED = 5  # names in one remark
+_DIGITS = 1000  # of a number in a name; Python refuses some thousands
 Row = tuple[str, Part, Path]  # class, part and file of an image
 
 
@@ -80,7 +81,9 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
     pieces = re.findall(r"\d+|\D+", name)
-    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in pieces], name
+    return [
+        (0, int(p), "") if p.isdecimal() and len(p) <= _DIGITS else (1, 0, p) for p in pieces
+    ], name
 
 
 def single_images(names: Iterable[str]) -> list[str]:
@@ -264,7 +267,7 @@ def _folders(root: Path) -> list[Path]:
 def _images(root: Path) -> tuple[list[Path], list[Path]]:
     """Return the files whose names end as those of readable images, and all others, in order."""
     known = Image.registered_extensions()
-    endings = {ending for ending, kind in known.items() if kind in Image.OPEN}
+    endings = {ending for ending, kind in known.items() if kind in FORMATS}
     names = in_order(entry.name for entry in root.iterdir() if not entry.name.startswith("."))
     files = [root / name for name in names if not (root / name).is_dir()]
     images = [path for path in files if path.suffix.lower() in endings]
