@@ -51,12 +51,15 @@ def reason_of(error: BaseException) -> str:
 
 
 @contextmanager
-def foreign_errors(said: str, raises: type[UsageError] = UsageError) -> Iterator[None]:
+def foreign_errors(
+    said: str, raises: type[UsageError] = UsageError, *, ours_too: bool = False
+) -> Iterator[None]:
     """Raise whatever goes wrong inside as one line: ``said``, then what the error says.
 
     The one door between files and the program: the parsers of many formats raise whatever they
-    stumbled over, some of it outside of ``Exception`` (a panic of Rust). Errors of our own, missing
-    packages and the end of the process pass.
+    stumbled over, some of it outside of ``Exception`` (a panic of Rust). Missing packages and the
+    end of the process pass, and so do errors of our own, unless ``ours_too``: those of the parts of
+    a whole.
 
     >>> with foreign_errors("a.json: is not JSON"):
     ...     raise KeyError("name")
@@ -67,6 +70,8 @@ def foreign_errors(said: str, raises: type[UsageError] = UsageError) -> Iterator
     try:
         yield
     except UsageError as error:
+        if ours_too:
+            raise raises(f"{said}: {error}") from error
         if isinstance(error, raises):
             raise
         raise raises(str(error)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from rankwise.distributed.sharded_memory import sharded_memories
+from rankwise.errors import foreign_errors
 from rankwise.extras import require
-from rankwise.files import sha256_of, write_json, write_whole
+from rankwise.files import read_json, sha256_of, write_json, write_whole
 from rankwise.metrics.gather import gather_rows, is_distributed
 
 INDEX = "memory.index.json"
@@ -101,7 +101,9 @@ def load_sharded(module: nn.Module, folder: str | Path) -> None:
         path = folder / name
         if not path.exists() or sha256_of(path) != digest:
             raise ValueError(f"{path} is missing or damaged; load another folder")
-        for key, rows in load_file(path).items():
+        with foreign_errors(f"{path} is not of save_sharded"):
+            held = load_file(path)
+        for key, rows in held.items():
             was_split = key in index["split"]
             if not was_split and key not in split:
                 state[key] = rows
@@ -150,9 +152,11 @@ def _of_all(number: int, device: torch.device) -> Tensor:
 def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / INDEX
     try:
-        index: dict[str, Any] = json.loads(path.read_text())
+        index: dict[str, Any] = read_json(path)
         known = index["format"] == _FORMAT
-        index["files"].items(), index["split"].items(), int(index["number"])
+        index["split"].items(), int(index["number"])
+        if any(Path(name).name != name for name in index["files"].keys()):  # noqa: SIM118
+            raise ValueError("a file is not in the folder")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} must be an index that save_sharded wrote, got {type(error).__name__}"

@@ -298,8 +298,8 @@ def _read(folder: Path) -> _Run | None:
     if not path.exists():
         return None
     try:
-        about = _Run.model_validate_json(path.read_text())
-    except (OSError, ValueError):
+        about = _Run.model_validate_json(path.read_bytes())
+    except Exception:
         raise UsageError(
             f"{path}: cannot be read as the record of a run; pass another folder with --out"
         ) from None

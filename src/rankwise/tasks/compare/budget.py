@@ -6,7 +6,6 @@ same splits and the same shares however fast the machine is this time.
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, Field
 
+from rankwise.files import read_json
 from rankwise.report import write_json
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
@@ -159,7 +159,7 @@ def open_budget(
     """
     path, seconds = folder / TIMING, problem.settings.budget
     try:
-        found = Budget.model_validate({**json.loads(path.read_bytes()), "path": path})
+        found = Budget.model_validate({**read_json(path), "path": path})
     except (OSError, ValueError, TypeError):
         for candidate in {each.model: each for each in trained}.values():
             # A process loads libraries at its first fit only; trials that fail will say why.

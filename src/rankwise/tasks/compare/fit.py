@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +12,7 @@ import numpy as np
 import rankwise.estimators
 from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time
-from rankwise.files import read_npz, write_npz
+from rankwise.files import read_json, read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.settings import MAX_SEED
 from rankwise.tasks.compare.candidates import (
@@ -157,12 +155,12 @@ def save_candidate(folder: Path, fitted: Fitted) -> None:
 def load_candidate(folder: Path, candidate: Candidate) -> Fitted | None:
     """Read what :func:`save_candidate` wrote; None where there is nothing, or nothing whole."""
     try:
-        record = json.loads((folder / "result.json").read_text())
+        record = read_json(folder / "result.json")
         arrays = read_npz(folder / "scores.npz")
         known = {key: record[key] for key in _RECORD} | {key: arrays[key] for key in _ARRAYS}
         model = load_model(folder / "model")
         return Fitted(candidate=candidate, folds=folds_of(arrays), model=model, **known)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+    except Exception:  # whatever is wrong with it, it is made anew
         return None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankwise.data.table import Features
+from rankwise.files import read_json
 from rankwise.report import write_json
 from rankwise.tasks.compare.metrics import Floats, corrected
 from rankwise.tasks.compare.model import Model
@@ -41,7 +41,7 @@ def importance_of(
     key = hashlib.sha256(np.ascontiguousarray(scores).tobytes()).hexdigest()
     path = folder / IMPORTANCE
     try:
-        known: dict[str, object] = json.loads(path.read_text())
+        known: dict[str, object] = read_json(path)
         if known.pop("scores") == key:
             return known
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

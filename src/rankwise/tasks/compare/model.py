@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -17,8 +15,9 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from rankwise.data.reading import Kind, Reading, Rule
 from rankwise.data.table import Features
+from rankwise.errors import foreign_errors
 from rankwise.estimators import Ranker
-from rankwise.files import part_of, read_npz, write_npz
+from rankwise.files import part_of, read_json, read_npz, write_npz
 from rankwise.report import write_json
 from rankwise.tasks.compare.training_rows import TrainingRows
 
@@ -116,8 +115,8 @@ def load_model(path: Path) -> Model:
     if path.is_file():
         return _of_ranker(path)
     folder = path if (path / _HEADER).exists() else path / "model"
-    try:
-        header = json.loads((folder / _HEADER).read_text())
+    with foreign_errors(f"{path}: holds no model that rankwise wrote", DataError, ours_too=True):
+        header = read_json(folder / _HEADER)
         if header["format"] != _FORMAT:
             raise ValueError("another format")
         if header["version"] > _VERSION:
@@ -136,8 +135,6 @@ def load_model(path: Path) -> Model:
             header["about"],
             counts and TrainingRows(read_npz(folder / _TRAINING_ROWS)["hashes"], **counts),
         )
-    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
 
 
 @contextmanager
@@ -154,10 +151,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def _of_ranker(path: Path) -> Model:
-    try:
+    with foreign_errors(f"{path}: cannot be read", DataError):
         ranker = Ranker.load(path)
-    except (OSError, ValueError) as error:
-        raise DataError(str(error)) from error
     places = range(ranker.n_features_in_)
     names = getattr(ranker, "feature_names_in_", [f"f{place + 1}" for place in places])
     kinds = [_KINDS[column.kind] for column in ranker.preparation_.columns]
