@@ -51,12 +51,12 @@ def reads(
     """
 
     def wrap(read: Callable[Arguments, Read]) -> Callable[Arguments, Read]:
-        names = list(signature(read).parameters)
-        place = next(names.index(name) for name in ("path", "root") if name in names)
+        form = signature(read)
+        name = next(name for name in ("path", "root") if name in form.parameters)
 
         @wraps(read)
         def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Read:
-            given = args[place] if len(args) > place else kwargs.get(names[place])
+            given = form.bind(*args, **kwargs).arguments[name]  # a wrong call is a TypeError
             with parsing(Path(str(given)), kind):
                 return read(*args, **kwargs)
 
