@@ -42,6 +42,9 @@ def reason_of(error: BaseException) -> str:
         return "it is nested too deeply"
     if isinstance(error, MemoryError):
         return "it does not fit into memory"
+    if isinstance(error, UnicodeEncodeError):  # of the name of a file
+        name = short_repr(error.object)
+        return f"{name} is not text in this system's encoding, {error.encoding}; set PYTHONUTF8=1"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if isinstance(error, KeyError):

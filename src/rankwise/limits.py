@@ -24,6 +24,9 @@ MAX_PIXELS = 1 << 26
 MAX_SPARSE_FEATURE = 1_000_000
 """The greatest number of a feature of svmlight and LETOR."""
 
+FREE_FEATURES, MAX_FEATURES_PER_VALUE = 10_000, 10
+"""A file to train on may have ``FREE_FEATURES``, or else this multiple of its number of values."""
+
 MAX_TREE_BYTES = 1 << 30
 """Size of the text of a set of trees."""
 

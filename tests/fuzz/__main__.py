@@ -13,7 +13,6 @@ from collections import Counter
 from pathlib import Path
 
 import torch
-
 from tests.fuzz.engine import Outcome, Seeds, run, store, stored
 from tests.fuzz.targets import TARGETS
 

@@ -19,13 +19,15 @@ from pathlib import Path
 from random import Random
 from shutil import rmtree
 
-from rankwise.errors import UsageError
 from tests.fuzz.mutations import mutated
 from tests.fuzz.targets import TARGETS
+
+from rankwise.errors import UsageError
 
 HANG = 30.0  # seconds of one input
 MEMORY = 1 << 30  # bytes that one process may take beyond what it began with
 _BATCH = 400  # inputs of a process, so that what one leaves behind is not found by all others
+_SLOW = 40  # inputs of every other reader for one of a reader that is slow
 _LONGEST = 5000  # letters of a message
 _PAGE = resource.getpagesize()
 
@@ -70,12 +72,16 @@ class Seeds:
             target.around(self.folder / "run" / name)
 
     def inputs(self, seed: int, start: int, stop: int) -> Iterator[Input]:
-        """Yield inputs by number: every reader in turn, unchanged seeds first."""
-        for number in range(start, stop):
-            name = self.names[number % len(self.names)]
-            random, held, turn = Random(f"{seed} {number}"), self.held[name], number // len(self.names)
-            content = held[turn] if turn < len(held) else mutated(random, random.choice(held), held)
-            yield name, content
+        """Yield inputs by number: unchanged seeds first, then every reader in turn."""
+        plain = [(name, content) for name in self.names for content in self.held[name]]
+        yield from plain[start:stop]
+        quick = [name for name in self.names if not TARGETS[name].slow]
+        slow = [name for name in self.names if TARGETS[name].slow]
+        turns = [*quick * (_SLOW if slow else 1), *slow]
+        for number in range(max(start, len(plain)), stop):
+            name, random = turns[number % len(turns)], Random(f"{seed} {number}")
+            held = self.held[name]
+            yield name, mutated(random, random.choice(held), held)
 
 
 def _forked(function: Callable[[], None]) -> None:
@@ -139,7 +145,9 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
                 file.flush()
         os._exit(0)
     ended = _watched(child, shared)
-    done = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    done = (
+        [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    )
     for number, result in done:
         if result in ("read", "refused"):
             outcome.add(inputs[number][0], result)
@@ -184,7 +192,9 @@ def _resident(process: int) -> int:
 
 def stored(corpus: Path) -> list[Input]:
     """Return the inputs that failed once: files called by their reader and a hash."""
-    return [(path.name.rpartition("-")[0], path.read_bytes()) for path in sorted(corpus.glob("*-*"))]
+    return [
+        (path.name.rpartition("-")[0], path.read_bytes()) for path in sorted(corpus.glob("*-*"))
+    ]
 
 
 def store(corpus: Path, one: Input) -> Path:

@@ -105,7 +105,9 @@ def _json(random: Random, content: bytes, others: list[bytes]) -> bytes:
     waiting = [tree]
     while waiting and len(places) < 5000:
         node = waiting.pop()
-        keys = node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+        keys = (
+            node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+        )
         places += [(node, key) for key in keys]
         waiting += [node[key] for key in keys]
     if not places:

@@ -58,6 +58,7 @@ class Target:
     seeds: Callable[[Path], list[bytes]]
     read: Callable[[Path], object]
     around: Callable[[Path], None] = lambda folder: None
+    slow: bool = False  # it starts a process
 
 
 def _text(*texts: str) -> Callable[[Path], list[bytes]]:
@@ -192,9 +193,9 @@ def _yaml(kind: type[TaskSettings]) -> Callable[[Path], list[bytes]]:
     return lambda folder: [kind.defaults().documented().encode(), plain.encode(), alias.encode()]
 
 
-_X = np.random.default_rng(0).normal(size=(40, 4))
-_X[:, 3] = np.arange(40) % 5
-_Y = (_X[:, 0] + (_X[:, 3] > 2) > 0.5).astype(float)
+_X = np.random.default_rng(0).normal(size=(2000, 4))
+_X[:, 3] = np.arange(2000) % 10  # LightGBM splits categories of some hundred rows only
+_Y = (_X[:, 0] + 2 * np.sin(5 * _X[:, 3]) > 0.5).astype(float)
 
 
 def _boosted(name: str) -> Callable[[Path], list[bytes]]:
@@ -227,7 +228,7 @@ def _score(name: str) -> Callable[[Path], object]:
 
 
 def _rankers(folder: Path) -> list[bytes]:
-    frame = pl.DataFrame({"a": _X[:, 0], "b": ["u", "v"] * 20, "c": _X[:, 1]})
+    frame = pl.DataFrame({"a": _X[:, 0], "b": ["u", "v"] * 1000, "c": _X[:, 1]})
     made = []
     for ranker in (
         LinearRanker("auc", random_state=0, max_iter=5),
@@ -292,6 +293,15 @@ def _user_images(folder: Path) -> None:
     _write_pngs(folder, *(f"{i}.png" for i in range(12)))
 
 
+def _sop_folder(folder: Path) -> None:
+    _user_images(folder)
+    (folder / "Ebay_test.txt").write_text(_SOP_TEST)
+
+
+def _shard_folder(folder: Path) -> None:
+    save_sharded(SOPRC(prior=0.1), folder)
+
+
 _LISTED = "path,label,split\n" + "".join(f"{i}.png,{'ab'[i % 2]},train\n" for i in range(6))
 _SOP = "image_id class_id super_class_id path\n" + "".join(
     f"{i} {1 + i // 2} 1 {i}.png\n" for i in range(8)
@@ -301,16 +311,34 @@ _SOP_TEST = "image_id class_id super_class_id path\n" + "".join(
 )
 
 TARGETS: dict[str, Target] = {
-    "csv": Target("a.csv", _text(_CSV, _CSV.replace(",", ";")), lambda f: read_table(f / "a.csv", target="y")),
-    "csv_gzip": Target("a.csv.gz", _gzipped(_CSV), lambda f: read_table(f / "a.csv.gz", target="y")),
+    "csv": Target(
+        "a.csv", _text(_CSV, _CSV.replace(",", ";")), lambda f: read_table(f / "a.csv", target="y")
+    ),
+    "csv_gzip": Target(
+        "a.csv.gz", _gzipped(_CSV), lambda f: read_table(f / "a.csv.gz", target="y")
+    ),
     "parquet": Target("a.parquet", _parquets, lambda f: read_table(f / "a.parquet", target="y")),
-    "svmlight": Target("a.svm", _text(_SVM, _LETOR), lambda f: read_table(f / "a.svm", target=None, graded=True)),
+    "svmlight": Target(
+        "a.svm", _text(_SVM, _LETOR), lambda f: read_table(f / "a.svm", target=None, graded=True)
+    ),
     "unknown": Target("a.data", _text(_SVM), lambda f: read_table(f / "a.data", target="y")),
-    "letor": Target("a.txt", _text(_LETOR, _LETOR.replace(" #docid = ", " # ")), lambda f: letor.read_letor(f / "a.txt")),
+    "letor": Target(
+        "a.txt",
+        _text(_LETOR, _LETOR.replace(" #docid = ", " # ")),
+        lambda f: letor.read_letor(f / "a.txt"),
+    ),
     "letor_gzip": Target("a.txt.gz", _gzipped(_LETOR), lambda f: letor.read_letor(f / "a.txt.gz")),
     "letor_cache": Target("letor.cache", _cache_seed, _read_cache),
-    "run": Target("a.run", _text("q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.5 t\n"), lambda f: letor.read_run(f / "a.run")),
-    "qrels": Target("a.qrels", _text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"), lambda f: letor.read_qrels(f / "a.qrels")),
+    "run": Target(
+        "a.run",
+        _text("q1 Q0 d1 1 0.9 t\nq1 Q0 d2 2 0.5 t\n"),
+        lambda f: letor.read_run(f / "a.run"),
+    ),
+    "qrels": Target(
+        "a.qrels",
+        _text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n"),
+        lambda f: letor.read_qrels(f / "a.qrels"),
+    ),
     "interactions": Target(
         "a.csv",
         _text("user,item,rating,time\n" + "".join("{},{},{},{}\n".format(*r) for r in _RATINGS)),
@@ -328,50 +356,99 @@ TARGETS: dict[str, Target] = {
     ),
     "recbole": Target(
         "a.inter",
-        _text("user_id:token\titem_id:token\trating:float\n" + "".join("{}\t{}\t{}\n".format(*r) for r in _RATINGS)),
+        _text(
+            "user_id:token\titem_id:token\trating:float\n"
+            + "".join("{}\t{}\t{}\n".format(*r) for r in _RATINGS)
+        ),
         lambda f: interactions.read_interactions(f / "a.inter", duplicates="last"),
     ),
-    "adjacency": Target("a.txt", _text("0 1 2 3\n1 2 5\n7 0\n"), lambda f: interactions.read_interactions(f / "a.txt")),
+    "adjacency": Target(
+        "a.txt",
+        _text("0 1 2 3\n1 2 5\n7 0\n"),
+        lambda f: interactions.read_interactions(f / "a.txt"),
+    ),
     "features": Target(
         "a.item",
-        _text("item_id:token\tyear:float\tgenre:token_seq\n1\t1990\ta b\n2\t2000\ta\n3\t1995\tb a\n"),
+        _text(
+            "item_id:token\tyear:float\tgenre:token_seq\n1\t1990\ta b\n2\t2000\ta\n3\t1995\tb a\n"
+        ),
         lambda f: interactions.read_features(f / "a.item", ["1", "2", "9"]),
     ),
     "image": Target("a.png", _images, lambda f: image_file.read_image(f / "a.png")),
-    "image_list": Target("a.csv", _text(_LISTED), lambda f: readers.open_classes("csv", f / "a.csv"), _user_images),
+    "image_list": Target(
+        "a.csv", _text(_LISTED), lambda f: readers.open_classes("csv", f / "a.csv"), _user_images
+    ),
     "sop": Target(
         "Ebay_train.txt",
         _text(_SOP),
         lambda f: readers.open_images("sop", f),
-        lambda f: (_user_images(f), (f / "Ebay_test.txt").write_text(_SOP_TEST)) and None,
+        _sop_folder,
     ),
-    "coco": Target("a.json", _json(_COCO), _detect("coco", "a.json"), lambda f: _write_pngs(f, *(f"{i}.png" for i in range(4)))),
+    "coco": Target(
+        "a.json",
+        _json(_COCO),
+        _detect("coco", "a.json"),
+        lambda f: _write_pngs(f, *(f"{i}.png" for i in range(4))),
+    ),
     "voc": Target("Annotations/0.xml", _text(_VOC), _detect("voc", "all"), _voc_folder),
     "idx": Target("a.idx", _idx, lambda f: arrays.read_idx(f / "a.idx", 3)),
-    "npz": Target("a.npz", _npz(a=np.arange(6.0), b=np.array(["x", "yy"])), lambda f: read_npz(f / "a.npz")),
+    "npz": Target(
+        "a.npz", _npz(a=np.arange(6.0), b=np.array(["x", "yy"])), lambda f: read_npz(f / "a.npz")
+    ),
     "medmnist": Target("a.npz", _medmnist, lambda f: readers.open_classes("medmnist", f / "a.npz")),
-    "cars196": Target("cars_annos.mat", _cars, lambda f: readers.open_images("cars196", f, trainval=True), _user_images),
-    "omniglot": Target("images_background.zip", _omniglot, lambda f: readers.open_images("omniglot", f, trainval=True)),
-    "settings": Target("a.yaml", _yaml(Classification), lambda f: Classification.read(f / "a.yaml")),
-    "settings_detection": Target("a.yaml", _yaml(Detection), lambda f: Detection.read(f / "a.yaml")),
+    "cars196": Target(
+        "cars_annos.mat",
+        _cars,
+        lambda f: readers.open_images("cars196", f, trainval=True),
+        _user_images,
+        slow=True,
+    ),
+    "omniglot": Target(
+        "images_background.zip",
+        _omniglot,
+        lambda f: readers.open_images("omniglot", f, trainval=True),
+    ),
+    "settings": Target(
+        "a.yaml", _yaml(Classification), lambda f: Classification.read(f / "a.yaml")
+    ),
+    "settings_detection": Target(
+        "a.yaml", _yaml(Detection), lambda f: Detection.read(f / "a.yaml")
+    ),
     "lightgbm": Target("trees", _boosted("lightgbm"), _score("lightgbm")),
     "xgboost": Target("trees", _boosted("xgboost"), _score("xgboost")),
     "ranker": Target("a.ranker", _rankers, lambda f: Ranker.load(f / "a.ranker")),
     "compare_model": Target(
         "model.json",
-        _json({
-            "format": "rankwise model", "version": 2, "about": {}, "members": 1,
-            "reading": [{"name": n, "kind": k, "format": None, "currency": None} for n, k in (("a", "numeric"), ("b", "categorical"))],
-        }),
+        _json(
+            {
+                "format": "rankwise model",
+                "version": 2,
+                "about": {},
+                "members": 1,
+                "reading": [
+                    {"name": name, "kind": kind, "format": None, "currency": None}
+                    for name, kind in (("a", "numeric"), ("b", "categorical"))
+                ],
+            }
+        ),
         load_model,
         _model_folder,
     ),
     "index": Target(
         "a.npz",
-        _npz(embeddings=np.eye(3, dtype=np.float32), paths=np.array(list("abc")), labels=np.array(list("xyx")), network=np.array("f")),
+        _npz(
+            embeddings=np.eye(3, dtype=np.float32),
+            paths=np.array(list("abc")),
+            labels=np.array(list("xyx")),
+            network=np.array("f"),
+        ),
         lambda f: read_index(f / "a.npz"),
     ),
-    "report_json": Target("config.json", _json({"a": [1, {"b": "c"}], "n": 2.5}), lambda f: comparison.read_object(f / "config.json")),
+    "report_json": Target(
+        "config.json",
+        _json({"a": [1, {"b": "c"}], "n": 2.5}),
+        lambda f: comparison.read_object(f / "config.json"),
+    ),
     "predictions": Target(
         "a.npz",
         _npz(target=np.array([0.0, 1, 1]), score_0=np.arange(3.0), probability_0=np.ones(3) / 2),
@@ -379,11 +456,27 @@ TARGETS: dict[str, Target] = {
     ),
     "run_json": Target(
         "run.json",
-        _json({"format": 1, "command": "rankwise rank", "version": "0.1", "finished": True, "parts": {"a": ["b"]}}),
+        _json(
+            {
+                "format": 1,
+                "command": "rankwise rank",
+                "version": "0.1",
+                "finished": True,
+                "parts": {"a": ["b"]},
+            }
+        ),
         command_of,
     ),
-    "safetensors": Target("model.safetensors", _state, lambda f: vision.load_state(f, lambda state: nn.Linear(3, 2))),
-    "checkpoint": Target("a.pt", _checkpoint, lambda f: _files.Checkpoint(f / "a.pt", {"x": 1}).load()),
-    "division": Target("division.csv", _text("path,label,part\na.png,x,train\nb.png,y,test\n"), vision.read_division),
-    "shards": Target("memory.index.json", _shards, _load_shards, lambda f: save_sharded(SOPRC(prior=0.1), f) and None),
-}  # fmt: skip
+    "safetensors": Target(
+        "model.safetensors", _state, lambda f: vision.load_state(f, lambda state: nn.Linear(3, 2))
+    ),
+    "checkpoint": Target(
+        "a.pt", _checkpoint, lambda f: _files.Checkpoint(f / "a.pt", {"x": 1}).load()
+    ),
+    "division": Target(
+        "division.csv",
+        _text("path,label,part\na.png,x,train\nb.png,y,test\n"),
+        vision.read_division,
+    ),
+    "shards": Target("memory.index.json", _shards, _load_shards, _shard_folder),
+}

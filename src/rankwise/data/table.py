@@ -25,7 +25,7 @@ from rankwise.data.files import (
     require_columns,
     require_finite,
 )
-from rankwise.data.letor._blocks import compact, widened
+from rankwise.data.letor._blocks import compact, require_width, widened
 from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
 from rankwise.errors import short_repr
 
@@ -368,6 +368,7 @@ def _svmlight(
     labels, found = read_role(path, "target", column, values)
     first = 0 if read.features[:, [0]].nnz else 1
     features = read.features[:, first:]
+    require_width(path, features)
     return Table(
         path=path,
         features=compact(features),

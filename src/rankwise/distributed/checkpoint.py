@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from rankwise.distributed.sharded_memory import sharded_memories
-from rankwise.errors import foreign_errors
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 from rankwise.files import read_json, sha256_of, write_json, write_whole
 from rankwise.metrics.gather import gather_rows, is_distributed
@@ -99,9 +99,9 @@ def load_sharded(module: nn.Module, folder: str | Path) -> None:
     state: dict[str, Tensor] = {}
     for old_rank, (name, digest) in enumerate(index["files"].items()):
         path = folder / name
-        if not path.exists() or sha256_of(path) != digest:
-            raise ValueError(f"{path} is missing or damaged; load another folder")
-        with foreign_errors(f"{path} is not of save_sharded"):
+        with foreign_errors(f"{path} is missing or damaged"):
+            if not path.exists() or sha256_of(path) != digest:
+                raise UsageError(f"{path} is missing or damaged; load another folder")
             held = load_file(path)
         for key, rows in held.items():
             was_split = key in index["split"]
@@ -157,7 +157,7 @@ def _read_index(folder: Path) -> dict[str, Any]:
         index["split"].items(), int(index["number"])
         if any(Path(name).name != name for name in index["files"].keys()):  # noqa: SIM118
             raise ValueError("a file is not in the folder")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except Exception as error:
         raise ValueError(
             f"{path} must be an index that save_sharded wrote, got {type(error).__name__}"
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -227,8 +228,21 @@ def folder_listing(root: Path) -> Listing:
             more = f", … ({len(paths) - _NAMED} more)" if len(paths) > _NAMED else ""
             what = one if len(paths) == 1 else several
             remarks.append(f"{len(paths)} {what} {done}: {shown}{more}")
+    _require_readable(path for _, _, path in rows)
     name = root.name or root.resolve().name
     return Listing(name, *as_columns(rows), base=root, remarks=tuple(remarks))
+
+
+def _require_readable(paths: Iterable[Path]) -> None:
+    """Raise where the bytes of a name are no text: it could not be written into any report."""
+    for path in paths:
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"{path}: its name is not text in the encoding of this system "
+                f"({sys.getfilesystemencoding()}); set PYTHONUTF8=1, or rename it"
+            ) from None
 
 
 def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[str, Path]]:

@@ -13,6 +13,7 @@ from scipy import sparse
 from rankwise.data.errors import DataError
 from rankwise.errors import short_repr
 from rankwise.extras import require
+from rankwise.limits import FREE_FEATURES, MAX_FEATURES_PER_VALUE
 
 DENSE = 0.25
 """Share of entries from which a plain array is smaller and faster."""
@@ -73,6 +74,21 @@ def widened(path: Path, features: sparse.csr_array, width: int) -> sparse.csr_ar
         raise DataError(f"{path}: has feature {last}, the last of the model is {width - 1}")
     entries = (features.data, features.indices, features.indptr)  # shared, not copied
     return sparse.csr_array(entries, (features.shape[0], width))
+
+
+def require_width(path: Path, features: Matrix | NDArray[Any]) -> None:
+    """Raise where a model of all columns would be far larger than the data it learns from.
+
+    A single line with feature 1000000 makes a model of a million columns.
+    """
+    width = int(features.shape[1])
+    values = features.nnz if sparse.issparse(features) else features.size
+    most = max(FREE_FEATURES, MAX_FEATURES_PER_VALUE * values)
+    if width > most:
+        raise DataError(
+            f"{path}: has feature {width - 1} and {values:,} values in all; a model learns from at "
+            f"most {most:,} features from that: number the features from 1 without gaps"
+        )
 
 
 def joined(blocks: list[Block]) -> Matrix:

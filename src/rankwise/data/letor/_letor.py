@@ -13,7 +13,7 @@ from scipy import sparse
 
 from rankwise.data._text import opened
 from rankwise.data.errors import DataError, reads
-from rankwise.data.letor._blocks import Block, Matrix, joined, load_rows, widened
+from rankwise.data.letor._blocks import Block, Matrix, joined, load_rows, require_width, widened
 from rankwise.data.letor._cache import Parsed, cached
 from rankwise.data.letor._lines import (
     LAST,
@@ -71,6 +71,10 @@ class Letor:
             return self.features
         wide = widened(self.path, sparse.csr_array(self.features), count)
         return wide if sparse.issparse(self.features) else wide.toarray()
+
+    def require_width(self) -> None:
+        """Raise where a model of all features would be far larger than the data."""
+        require_width(self.path, self.features)
 
     def place(self, row: int) -> str:
         """Return the file and line of a document, for a message."""

@@ -107,6 +107,7 @@ def run(
     to the same model as without the stop; a finished one is evaluated again. Several processes fit
     one network on their joined batches; the first one writes, the others return None.
     """
+    train.require_width()
     if settings.model != "mlp":
         require_one_process(f"rankwise rank --model {settings.model}")
     devices, ended = None, (out / CONFIG).exists
