@@ -14,6 +14,7 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import polars as pl
+import sklearn.datasets
 import torch
 import xgboost
 from PIL import Image
@@ -21,7 +22,7 @@ from safetensors.torch import save
 from scipy.io import savemat
 from torch import nn
 
-from rankwise import _parquet, estimators
+from rankwise import _parquet, _yaml, estimators
 from rankwise.boosting.engines import with_lightgbm, with_xgboost
 from rankwise.data import interactions, letor, read_table
 from rankwise.data.detection import readers as detection
@@ -40,9 +41,10 @@ from rankwise.tasks.retrieval.index import read_index
 from rankwise.training import command_of
 from rankwise.vision import files as vision
 
-assert _parquet
-assert lightgbm
-assert xgboost
+# Imported before the processes are forked, not by each of them again.
+WARM = (_parquet, _yaml, lightgbm, xgboost, sklearn.datasets, detection, readers)
+WARM += (letor.read_letor, letor.read_run, letor.read_qrels, estimators.BoostedRanker)
+WARM += (interactions.read_interactions, interactions.read_features)
 
 Files = dict[str, bytes]
 
