@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full coverage lint chaos bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
+.PHONY: help demo test test-full coverage lint chaos fuzz bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,9 @@ lint: $(READY) ## ruff, mypy --strict and the import contract
 
 chaos: $(READY) ## kill every training command at every file operation and at random times, and resume it
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos
+
+fuzz: $(READY) ## damage 100 000 files of every kind, and read them; what fails is kept in tests/fuzz/corpus
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --count 100000 --keep
 
 bench: $(READY) ## measure speed and memory as ratios in one run, write benchmarks/results.json and its table
 	@$(BIN)/python -m benchmarks.run

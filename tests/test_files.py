@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import math
 import os
@@ -9,9 +10,11 @@ import zipfile
 import numpy as np
 import pytest
 
+from rankwise.errors import UsageError
 from rankwise.files import (
     nan_to_none,
     part_of,
+    read_json,
     read_npz,
     remove_parts,
     write_csv,
@@ -119,3 +122,48 @@ def test_nan_is_none_at_any_depth():
         "d": "e",
     }
     assert nan_to_none(math.nan) is None
+
+
+def test_an_array_that_announces_what_it_does_not_hold_takes_no_memory(tmp_path):
+    made = io.BytesIO()
+    np.lib.format.write_array(made, np.arange(3.0))
+    content = made.getvalue().replace(b"(3,), }         ", b"(3000000000,), }")
+    assert b"3000000000" in content
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a.npy", content)
+    with pytest.raises(UsageError, match="24 bytes where its head announces 24000000000"):
+        read_npz(path)
+
+
+def test_members_that_grow_too_large_are_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("rankwise.limits.FREE_GROWTH", 1 << 16)
+    path = write_npz(tmp_path / "a.npz", {"a": np.zeros(1_000_000)})
+    with pytest.raises(UsageError, match=r"a.npz: would grow from .* to 8,000,128 bytes"):
+        read_npz(path)
+    np.savez(path, a=np.zeros(1_000_000))  # as large as it is
+    assert read_npz(path)["a"].shape == (1_000_000,)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a": NaN}', "NaN is not a number of JSON"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "digits"),
+        (b"\xff", "is not JSON"),
+        (b"", "is not JSON"),
+    ],
+)
+def test_json_that_is_none_is_one_error(tmp_path, content, message):
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=message):
+        read_json(path)
+
+
+def test_json_of_any_size_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("rankwise.files.MAX_JSON_BYTES", 10)
+    path = write_json(tmp_path / "a.json", {"name": "long enough"})
+    with pytest.raises(UsageError, match="at most 10; give the file that rankwise wrote"):
+        read_json(path)

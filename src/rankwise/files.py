@@ -16,16 +16,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors, short_repr
+from rankwise.limits import MAX_JSON_BYTES, may_grow_to
 from rankwise.seals import require_sealed_file, require_sealed_table, sealed_zip
 
 _PART = re.compile(r"\.[0-9a-f]{16}\.part")  # the name of what is being written
 _PARQUET = b"PAR1"  # how a parquet file begins
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _then: ContextVar[Callable[[Path], None] | None] = ContextVar("after_write", default=None)
 
 
@@ -206,15 +209,80 @@ def read_npz(path: Path, *, foreign: bool = False) -> dict[str, NDArray[Any]]:
     """Read the arrays of an npz file by name; nothing in it is ever executed.
 
     Its seal is verified, unless it is ``foreign``: of another program.
+
+    Raises:
+        UsageError: The file is not an npz, is damaged, or would grow beyond :mod:`rankwise.limits`.
     """
-    if not foreign:
-        require_sealed_file(path)
-    with path.open("rb") as file:  # numpy leaves a broken file open
-        held = np.load(file, allow_pickle=False)
-        if isinstance(held, np.ndarray):
+    with path.open("rb") as file, foreign_errors(f"{path}: cannot be read as npz without pickles"):
+        if not foreign:
+            require_sealed_file(path)
+        if file.read(6) == npy.MAGIC_PREFIX:
             raise ValueError("it holds one array, without a name")
-        arrays = {name: held[name] for name in held.files}
-    for name, array in arrays.items():
-        if not isinstance(array, np.ndarray):  # a member that is no .npy comes as bytes
-            raise ValueError(f"{name!r} is not an array")
-    return arrays
+        return {
+            name.removesuffix(".npy"): read_array(content, name)
+            for name, content in read_zip(file, path)
+        }
+
+
+def read_zip(file: BinaryIO, path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of every member of a zip file, of bounded size in all."""
+    held = zipfile.ZipFile(file)
+    members = held.infolist()
+    require_growth(path, sum(one.file_size for one in members), path.stat().st_size)
+    names = [one.filename for one in members]
+    if len(set(names)) < len(names):
+        raise ValueError("two members have the same name")
+    for one in members:
+        yield one.filename, held.read(one)  # of which no more than it says is read
+
+
+def require_growth(path: Path, grown: int, size: int) -> None:
+    """Raise where compressed content of ``size`` bytes would grow too large."""
+    if grown > may_grow_to(size):
+        raise UsageError(
+            f"{path}: would grow from {size:,} to {grown:,} bytes, at most {may_grow_to(size):,} "
+            "are read; write it without compression if it is right"
+        )
+
+
+def read_array(content: bytes, name: str) -> NDArray[Any]:
+    """Read an array in numpy's format; one of Python objects, or of another size, is refused."""
+    if not content.startswith(npy.MAGIC_PREFIX):
+        raise ValueError(f"{short_repr(name)} is not an array")
+    file = io.BytesIO(content)
+    version = npy.read_magic(file)
+    if version not in _HEADERS:
+        raise ValueError(f"{short_repr(name)} is of version {version} of numpy's format")
+    shape, _, dtype = _HEADERS[version](file)
+    if dtype.hasobject:
+        raise ValueError(f"{short_repr(name)} holds Python objects, refused by allow_pickle=False")
+    held, wanted = len(content) - file.tell(), dtype.itemsize * math.prod(shape)
+    if min(shape, default=0) < 0 or held != wanted:  # before memory is taken for it
+        raise ValueError(f"{short_repr(name)} has {held} bytes where its head announces {wanted}")
+    file.seek(0)
+    return np.asarray(npy.read_array(file, allow_pickle=False))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file; NaN, infinity and nesting of any depth are one error.
+
+    Raises:
+        UsageError: The file is missing, too large or not JSON.
+    """
+    if (size := path.stat().st_size) > MAX_JSON_BYTES:
+        raise UsageError(
+            f"{path}: has {size:,} bytes, a JSON file of a run has at most {MAX_JSON_BYTES:,}; "
+            "give the file that rankwise wrote"
+        )
+    content = path.read_bytes()
+    with foreign_errors(f"{path}: is not JSON"):
+        return parse_json(content)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON as its standard has it: numbers are finite."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")

@@ -14,8 +14,9 @@ from typing import Annotated, ClassVar, Literal, Self, Union, Unpack, get_args, 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors, short_repr
 from rankwise.extras import require
+from rankwise.limits import MAX_YAML_BYTES
 
 MAX_SEED = 2**32 - 1  # of numpy's RandomState and scikit-learn; the other libraries take more
 
@@ -105,7 +106,8 @@ class TaskSettings(Section):
                 hint = f"; did you mean {near[0]}, which ships with the package?"
             raise UsageError(f"{source}: there is no such file{hint}")
         try:
-            return cls.changed({**_merged(path, cls.configs), **(values or {})}, changes)
+            with foreign_errors("cannot be read as settings"):
+                return cls.changed({**_merged(path, cls.configs), **(values or {})}, changes)
         except UsageError as error:
             raise UsageError(f"{source}: {error}") from None
 
@@ -119,11 +121,11 @@ class TaskSettings(Section):
             if not (equals and dot and section and name):
                 raise UsageError(
                     "a change must be section.name=value, such as training.steps=500, "
-                    f"got {change!r}"
+                    f"got {short_repr(change)}"
                 )
             inside = tree.setdefault(section, {})
             if not isinstance(inside, dict):
-                raise UsageError(f"{section} must be names and values, got {inside!r}")
+                raise UsageError(f"{section} must be names and values, got {short_repr(inside)}")
             inside[name] = _parsed(text, f"{change}: ")
         return cls(**tree)
 
@@ -149,7 +151,7 @@ class TaskSettings(Section):
 def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise unless an option is one of some words."""
     if value not in choices:
-        raise UsageError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+        raise UsageError(f"{name} must be one of {', '.join(choices)}, got {short_repr(value)}")
 
 
 def _bare(annotation: object) -> tuple[object, list[object]]:
@@ -181,7 +183,7 @@ def _converted(value: object, annotation: object) -> object:
         return tuple(_converted(part, get_args(bare)[0]) for part in value)
     if bare is Path and isinstance(value, str):
         return Path(value)
-    if bare is float and isinstance(value, str):
+    if bare is float and isinstance(value, str) and "_" not in value:
         with suppress(ValueError):
             return float(value)
     return value
@@ -204,7 +206,7 @@ def _usage_error(kind: type[Section], found: ValidationError) -> UsageError:
     if len(error["loc"]) > 1:
         annotation = get_args(_bare(annotation)[0])[0]
     return UsageError(
-        f"{name} must be {_expected(annotation, info.metadata)}, got {error['input']!r}"
+        f"{name} must be {_expected(annotation, info.metadata)}, got {short_repr(error['input'])}"
     )
 
 
@@ -261,6 +263,10 @@ def _documented(settings: Section, indent: str = "") -> list[str]:
 def _merged(path: Path, configs: Path | None, depth: int = 0) -> dict[str, object]:
     """Return the settings of a file over those of its base, next to it or one that ships."""
     where = f"{path}: " if depth else ""  # the file that was asked for is named by the caller
+    if path.stat().st_size > MAX_YAML_BYTES:
+        raise UsageError(
+            f"{where}has {path.stat().st_size:,} bytes, settings have at most {MAX_YAML_BYTES:,}"
+        )
     tree = _parsed(path.read_bytes(), where)
     if not isinstance(tree, dict):
         raise UsageError(f"{where}must have names and values, such as training: {{steps: 500}}")
@@ -282,24 +288,6 @@ def _merged(path: Path, configs: Path | None, depth: int = 0) -> dict[str, objec
 
 def _parsed(text: str | bytes, where: str) -> object:
     require("rankwise.settings", "yaml")
-    import yaml  # noqa: PLC0415
+    from rankwise._yaml import parse_yaml  # noqa: PLC0415  (needs yaml)
 
-    def construct_mapping(node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-        """Raise for a name that is given twice, of which yaml's own reader keeps the last."""
-        lines: dict[tuple[str, str], int] = {}
-        for name in (name for name, _ in node.value if name.id == "scalar"):
-            line, word = name.start_mark.line + 1, (name.tag, name.value)
-            if word in lines:
-                raise UsageError(
-                    f"{where}line {line}: {name.value} is there already, on line {lines[word]}; "
-                    "keep one of them"
-                )
-            lines[word] = line
-        return dict(yaml.SafeLoader.construct_mapping(loader, node, deep))
-
-    try:
-        loader = yaml.SafeLoader(text)
-        loader.construct_mapping = construct_mapping
-        return loader.get_single_data()
-    except yaml.YAMLError as error:
-        raise UsageError(f"{where}is not yaml: {error}") from None
+    return parse_yaml(text, where)

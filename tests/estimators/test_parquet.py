@@ -156,7 +156,7 @@ def test_what_cannot_be_read_is_said(numbers, tmp_path):
     with pytest.raises(ValueError, match="PApAtKRanker needs all rows in memory"):
         PApAtKRanker().fit_parquet(path, "y")
     (tmp_path / "text.parquet").write_text("x,y\n1,2\n")
-    with pytest.raises(ValueError, match=r"text.parquet cannot be read as parquet"):
+    with pytest.raises(ValueError, match=r"text.parquet: cannot be read as parquet"):
         ranker.fit_parquet(tmp_path / "text.parquet", "y")
 
 

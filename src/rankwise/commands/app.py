@@ -312,6 +312,8 @@ def _value(kind: type[Section], name: str, value: object) -> object:
         return ()
     if get_origin(bare) is tuple and isinstance(value, str):
         try:
+            if "_" in value:  # a number of Python alone
+                raise ValueError(value)
             return tuple(int(part) for part in value.split(",") if part.strip())
         except ValueError:
             raise UsageError(

@@ -225,7 +225,9 @@ def _options(given: list[str]) -> dict[str, object]:
             raise UsageError(f"--set must be name=value, such as epochs=50, got {text!r}")
         found[name.strip()] = value
         for parse in (float, json.loads):  # JSON last: 50 is an int there
-            with suppress(ValueError):
+            if "_" in value and parse is float:
+                continue  # 1_0 is a number of Python alone
+            with suppress(ValueError, RecursionError):
                 found[name.strip()] = parse(value)
     return found
 

@@ -17,7 +17,7 @@ from rankwise.commands.console import (
     steps_shown,
     write_frame,
 )
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.settings import Section
 from rankwise.tasks import recommendation as task  # its modules are imported where they are used
 from rankwise.tasks.recommendation.settings import Settings
@@ -192,7 +192,10 @@ def _ids(text: str | None) -> list[str] | None:
     if text is None:
         return None
     # Path.is_file would fail where the ids are longer than the name of a file can be.
-    lines = Path(text).read_text().splitlines() if isfile(text) else text.split(",")
+    lines = text.split(",")
+    if isfile(text):
+        with foreign_errors(f"{text}: cannot be read as ids, one per line"):
+            lines = Path(text).read_text(encoding="utf-8-sig").splitlines()
     return [line.strip() for line in lines if line.strip()]
 
 

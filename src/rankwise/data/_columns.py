@@ -11,6 +11,7 @@ import polars as pl
 
 from rankwise.data import reading
 from rankwise.data.reading import BOOLEAN, HOURS, ColumnInfo, Kind, Rule
+from rankwise.errors import short_repr
 
 _NAMED_ID = re.compile(r"(^|[_\-. ])id$", re.IGNORECASE)
 _NAMED_WEIGHT = re.compile(r"^(sample|row|case)?[_\-. ]?weights?$", re.IGNORECASE)
@@ -171,18 +172,18 @@ def suspect_number(column: pl.Series) -> str | None:
     if int((_are_numbers(sample) | sample.str.contains(_COMMA)).sum()) < len(sample) / 2:
         return None  # words: most columns need no closer look
     known, commas = int(present.sum()), words.str.contains(_COMMA).fill_null(False)
-    what = f"the column {column.name!r} is taken as words: "
+    what = f"the column {short_repr(column.name)} is taken as words: "
     if known and int(commas.sum()) >= _MOST_NUMBERS * known:
         shown = words.filter(commas)[0]
-        return f"{what}its numbers have a decimal comma, such as {shown!r}; write a point"
+        return f"{what}its numbers have a decimal comma, such as {short_repr(shown)}; write a point"
     wrong = (present & ~_are_numbers(words)).fill_null(False)
     numbers = known - int(wrong.sum())
     if numbers == known or numbers < _MOST_NUMBERS * known:
         return None
     row = wrong.arg_max() or 0
     return (
-        f"{what}{numbers} of {known} values are numbers, but {words[row]!r} in row {row + 1} "
-        "is not; write a number there, or nothing"
+        f"{what}{numbers} of {known} values are numbers, but {short_repr(words[row])} in row "
+        f"{row + 1} is not; write a number there, or nothing"
     )
 
 

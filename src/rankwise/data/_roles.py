@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rankwise.data import reading
 from rankwise.data.errors import DataError
 from rankwise.data.reading import Rule
+from rankwise.errors import short_repr
 
 _YES = ("1", "true", "yes", "y", "t", "positive", "pos")
 _SHOWN = 8  # values of a target that a message lists
@@ -28,7 +29,7 @@ def read_role(path: Path, role: str, column: pl.Series, read: Callable[[pl.Serie
         return read(column)
     except DataError as error:
         what = role if role == "target" else f"{role} column"
-        raise DataError(f"{path}: the {what} {column.name!r} {error}") from None
+        raise DataError(f"{path}: the {what} {short_repr(column.name)} {error}") from None
 
 
 def require_present(column: pl.Series) -> None:
@@ -50,7 +51,7 @@ def read_target(
     words = _words(column)
     counts = words.value_counts(sort=True)
     values = counts.to_series(0).to_list()
-    listed = ", ".join(f"{value!r} ({n})" for value, n in counts.head(_SHOWN).iter_rows())
+    listed = ", ".join(f"{short_repr(value)} ({n})" for value, n in counts.head(_SHOWN).iter_rows())
     if len(values) > _SHOWN:
         listed += ", …"
     if len(values) == 1:
@@ -70,7 +71,7 @@ def read_target(
 
 def _relevances(column: pl.Series) -> NDArray[np.float64]:
     if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-        raise DataError(f"must hold relevances, numbers >= 0, got {column[0]!r} in row 1")
+        raise DataError(f"must hold relevances, numbers >= 0, got {short_repr(column[0])} in row 1")
     values = column.cast(pl.Float64).to_numpy()
     low, high = values.min(), values.max()
     if not (np.isfinite(values).all() and low >= 0):
@@ -177,7 +178,8 @@ def read_weights(column: pl.Series) -> NDArray[np.float64]:
     if (unread := numbers.unread(column)).any():
         row = unread.arg_max() or 0
         raise DataError(
-            f"must hold numbers, got {column[row]!r} in row {row + 1}; write a number there"
+            f"must hold numbers, got {short_repr(column[row])} in row {row + 1}; "
+            "write a number there"
         )
     values = numbers.read(column).to_numpy()
     wrong = ~(np.isfinite(values) & (values >= 0))
@@ -202,6 +204,6 @@ def read_scores(column: pl.Series) -> NDArray[np.float64]:
     """Return the scores of an existing model."""
     if not column.dtype.is_numeric():
         row = column.cast(pl.Float64, strict=False).is_null().arg_max() or 0
-        raise DataError(f"must hold numbers, got {column[row]!r} in row {row + 1}")
+        raise DataError(f"must hold numbers, got {short_repr(column[row])} in row {row + 1}")
     require_present(column)
     return column.cast(pl.Float64).to_numpy()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from inspect import signature
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 
 
 class DataError(UsageError):
@@ -26,10 +29,37 @@ class DataError(UsageError):
 def parsing(path: Path, kind: str) -> Iterator[None]:
     """Raise errors of reading a file as :class:`DataError`: missing, or not of its kind."""
     try:
-        yield
-    except (DataError, ImportError):
+        with foreign_errors(f"{path}: cannot be read as {kind}", DataError):
+            yield
+    except DataError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise DataError(f"{path}: there is no such file") from None
         raise
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file") from None
-    except Exception as error:  # the parsers of many formats raise whatever they stumbled over
-        raise DataError(f"{path}: cannot be read as {kind}: {error}") from error
+
+
+Arguments = ParamSpec("Arguments")
+Read = TypeVar("Read")
+
+
+def reads(
+    kind: str,
+) -> Callable[[Callable[Arguments, Read]], Callable[Arguments, Read]]:
+    """Put a reader behind :func:`parsing`; its argument ``path`` or ``root`` is the file.
+
+    What is wrong with other arguments (a ``ValueError`` of :mod:`rankwise.checks`) must be found
+    by the reader before it calls what is decorated.
+    """
+
+    def wrap(read: Callable[Arguments, Read]) -> Callable[Arguments, Read]:
+        form = signature(read)
+        name = next(name for name in ("path", "root") if name in form.parameters)
+
+        @wraps(read)
+        def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Read:
+            given = form.bind(*args, **kwargs).arguments[name]  # a wrong call is a TypeError
+            with parsing(Path(str(given)), kind):
+                return read(*args, **kwargs)
+
+        return checked
+
+    return wrap

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,10 +13,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from rankwise.data._text import WIDE, opened
+from rankwise._parquet import require_parquet
+from rankwise.data._text import WIDE, opened, plain_source
 from rankwise.data.errors import DataError, parsing
 from rankwise.data.letor._blocks import Sparse, load_rows
 from rankwise.data.letor._lines import LAST, groups_of, line_of
+from rankwise.errors import reason_of, short_repr
+from rankwise.limits import MAX_COLUMNS, MAX_HEADER_BYTES
 
 _ENDINGS = {
     **dict.fromkeys((".csv", ".tsv"), "csv"),
@@ -36,7 +40,7 @@ def format_of(path: Path) -> str:
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     if ending in _ENDINGS:
         return _ENDINGS[ending]
-    with opened(path) as file:
+    with parsing(path, "a table"), opened(path) as file:
         start = file.readline(1_000_000)
     if start.startswith(b"PAR1"):
         return "parquet"
@@ -59,15 +63,18 @@ def read_frame(path: Path, kind: str, *, dates: bool = True, as_text: bool = Fal
         dates: Parse words that look like dates, guessing which of day and month comes first.
         as_text: Keep the columns of a csv file as they are written.
     """
-    try:
-        frame = _csv(path, dates, as_text) if kind == "csv" else pl.read_parquet(path)
-    except pl.exceptions.NoDataError:
-        raise DataError(f"{path}: is empty") from None
-    except (pl.exceptions.PolarsError, OSError) as error:  # OSError: a gzip that was cut off
-        if kind == "csv":
-            _complain(path)
-        first = str(error).strip().splitlines()[0]
-        raise DataError(f"{path}: cannot be read as {kind}: {first}") from error
+    if kind == "parquet":
+        require_parquet(path, DataError)
+    with parsing(path, kind):
+        try:
+            frame = _csv(path, dates, as_text) if kind == "csv" else pl.read_parquet(path)
+        except pl.exceptions.NoDataError:
+            raise DataError(f"{path}: is empty") from None
+        except pl.exceptions.PolarsError as error:
+            if kind == "csv":
+                _complain(path)
+            first = reason_of(error).partition(". ")[0]
+            raise DataError(f"{path}: cannot be read as {kind}: {first}") from error
     if not frame.height:
         raise DataError(f"{path}: is empty: {frame.width} columns and no rows")
     return frame
@@ -76,8 +83,10 @@ def read_frame(path: Path, kind: str, *, dates: bool = True, as_text: bool = Fal
 def scan_as_written(path: Path, kind: str) -> pl.LazyFrame:
     """Scan the columns of a csv file as text, those of a parquet file as they are."""
     if kind == "parquet":
+        require_parquet(path, DataError)
         return pl.scan_parquet(path)
-    return pl.scan_csv(path, separator=_header(path)[1], infer_schema=False)
+    with parsing(path, "csv"):
+        return pl.scan_csv(plain_source(path), separator=_header(path)[1], infer_schema=False)
 
 
 def read_svmlight(path: Path) -> Sparse:
@@ -111,11 +120,12 @@ def require_columns(path: Path, columns: Sequence[str], wanted: Sequence[str], r
     if not missing:
         return
     near = get_close_matches(missing[0], columns, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    shown = ", ".join(columns[:_SHOWN]) + (", …" if len(columns) > _SHOWN else "")
+    hint = f"did you mean {short_repr(near[0])}? " if near else ""
+    listed = ", ".join(name[:WIDE] for name in columns[:_SHOWN])
+    more = ", …" if len(columns) > _SHOWN else ""
     raise DataError(
-        f"{path}: there is no {role} column {missing[0]!r}; {hint}"
-        f"the {len(columns)} columns are: {shown}"
+        f"{path}: there is no {role} column {short_repr(missing[0])}; {hint}"
+        f"the {len(columns)} columns are: {listed}{more}"
     )
 
 
@@ -132,11 +142,11 @@ def require_finite(path: Path, frame: pl.DataFrame) -> None:
 
 def _csv(path: Path, dates: bool, as_text: bool) -> pl.DataFrame:
     header, separator = _header(path)
-    if twice := [name for name in dict.fromkeys(header) if header.count(name) > 1]:
-        names = ", ".join(map(repr, twice))
+    if twice := [name for name, count in Counter(header).items() if count > 1]:
+        names = ", ".join(map(short_repr, twice[:_SHOWN])) + (", …" if len(twice) > _SHOWN else "")
         raise DataError(f"{path}: duplicate columns: {names}; every column needs its own name")
     return pl.scan_csv(
-        path,
+        plain_source(path),
         separator=separator,
         infer_schema=not as_text,
         infer_schema_length=None,  # a letter in the last row decides a type, too
@@ -157,10 +167,10 @@ def _complain(path: Path) -> None:
             rows = csv.reader(text, delimiter=separator)
             for row in rows:
                 if len(row) > len(header):
-                    shown = separator.join(row)[:WIDE]
+                    given = separator.join(row)[:WIDE]
                     raise DataError(
                         f"{path}: line {rows.line_num}: {len(row)} fields where {len(header)} "
-                        f"belong: {shown!r}; a field that holds {separator!r} needs quotes"
+                        f"belong: {given!r}; a field that holds {separator!r} needs quotes"
                     )
     except (csv.Error, OSError, EOFError):
         return  # what the reader itself said is all there is to say
@@ -172,9 +182,24 @@ def _header(path: Path) -> tuple[list[str], str]:
     Spreadsheets of languages with decimal commas separate by semicolons.
     """
     with parsing(path, "csv"), opened(path) as file:
-        line = file.readline().decode().rstrip("\r\n")
-    if not line:
-        raise DataError(f"{path}: is empty")
-    separator = max(",;\t", key=line.count)
-    (names,) = csv.reader([line], delimiter=separator)
+        first = file.readline(MAX_HEADER_BYTES + 1)
+        if len(first) > MAX_HEADER_BYTES:
+            raise DataError(
+                f"{path}: line 1 has more than {MAX_HEADER_BYTES:,} bytes, no header of a table is "
+                "that long; write one name per column, then a line per row"
+            )
+        line = first.decode().rstrip("\r\n")
+        if not line:
+            raise DataError(f"{path}: is empty")
+        if "\r" in line and '"' not in line:
+            raise DataError(
+                f"{path}: its lines end with a carriage return alone; end them with a line feed"
+            )
+        separator = max(",;\t", key=line.count)
+        if (count := line.count(separator) + 1) > MAX_COLUMNS:
+            raise DataError(
+                f"{path}: has {count:,} columns, at most {MAX_COLUMNS:,} are read; write rows that "
+                "are mostly empty as svmlight"
+            )
+        names = next(csv.reader([line], delimiter=separator))
     return names, separator

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
+from rankwise.errors import short_repr
+
 _CURRENCY = r"(?:US|CA|AU|NZ|HK|[ACR])?\$|[€£¥₹₽₩₺₴₪฿]|USD|EUR|GBP|JPY|CHF|INR|CNY|CAD|AUD"
 _DIGITS = r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?|\d{1,3}(?:[ '’]\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+"
 _NUMBER = (
@@ -15,6 +17,7 @@ _NUMBER = (
     rf"(?P<digits>{_DIGITS})(?P<power>[eE][+-]?\d+)?\s*(?P<percent>%)?\s*"
     rf"(?P<after>{_CURRENCY})?\s*(?P<close>\))?$"
 )
+
 _MINUS = "[\u2212\ufe63\uff0d]"
 
 MONTH_FIRST, DAY_FIRST, COMPACT = "%m/%d/%Y", "%d/%m/%Y", "%Y%m%d"
@@ -270,9 +273,9 @@ class Reading:
                 what = "numbers" if rule.kind == "numeric" else "dates"
                 form = f" ({rule.format})" if rule.kind == "time" and rule.format else ""
                 found.append(
-                    f"column {rule.name!r}: {wrong.sum()} of {len(column)} values cannot be read "
-                    f"as {what}{form}, as in training, such as {str(column[row])!r} in row "
-                    f"{row + 1}; they count as missing"
+                    f"column {short_repr(rule.name)}: {wrong.sum()} of {len(column)} values cannot "
+                    f"be read as {what}{form}, as in training, such as "
+                    f"{short_repr(str(column[row]))} in row {row + 1}; they count as missing"
                 )
         return tuple(found)
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from rankwise.data import _roles
 from rankwise.data._columns import Wishes, as_date, decide, described
 from rankwise.data._roles import read_role, read_target
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, reads
 from rankwise.data.files import (
     format_of,
     read_frame,
@@ -25,8 +25,9 @@ from rankwise.data.files import (
     require_columns,
     require_finite,
 )
-from rankwise.data.letor._blocks import compact, widened
+from rankwise.data.letor._blocks import compact, require_width, widened
 from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
+from rankwise.errors import short_repr
 
 Features: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
 Rows: TypeAlias = NDArray[np.int64]
@@ -231,6 +232,7 @@ def _require_roles(path: Path, frame: pl.DataFrame, wishes: Wishes) -> None:
 QUERY = "qid"  # what svmlight calls the list of a row
 
 
+@reads("a table")
 def read_table(
     path: str | Path,
     *,
@@ -302,6 +304,7 @@ def read_table(
     return table_of(path, read_frame(path, kind, dates=False), wishes)
 
 
+@reads("a table")
 def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[str, ...]]:
     """Read the features of a model from a file as they were read in training.
 
@@ -335,7 +338,7 @@ def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[st
     if kind != "svmlight":
         frame = read_frame(path, kind, dates=False, as_text=True)
         if missing := [name for name in names if name not in frame.columns]:
-            shown = ", ".join(map(repr, missing[:10])) + (", …" if len(missing) > 10 else "")
+            shown = ", ".join(map(short_repr, missing[:10])) + (", …" if len(missing) > 10 else "")
             raise DataError(
                 f"{path}: {len(missing)} of the {len(names)} columns of the model are missing: "
                 f"{shown}"
@@ -346,7 +349,7 @@ def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[st
     numbered = [int(name[1:]) for name in names if re.fullmatch(r"f\d+", name)]
     if len(numbered) < len(names):
         raise DataError(
-            f"{path}: svmlight has no named columns, the model wants such as {names[0]!r}"
+            f"{path}: svmlight has no named columns, the model wants such as {short_repr(names[0])}"
         )
     whole = widened(path, read_svmlight(path).features, max(numbered) + 1)
     return compact(whole[:, numbered]), ()
@@ -365,6 +368,7 @@ def _svmlight(
     labels, found = read_role(path, "target", column, values)
     first = 0 if read.features[:, [0]].nnz else 1
     features = read.features[:, first:]
+    require_width(path, features)
     return Table(
         path=path,
         features=compact(features),

@@ -10,6 +10,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from rankwise.distributed.sharded_memory import sharded_memories
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 from rankwise.files import sha256_of, write_whole
 from rankwise.metrics.gather import gather_rows, is_distributed
@@ -99,9 +100,11 @@ def load_sharded(module: nn.Module, folder: str | Path) -> None:
     state: dict[str, Tensor] = {}
     for old_rank, (name, digest) in enumerate(index["files"].items()):
         path = folder / name
-        if not path.exists() or sha256_of(path) != digest:
-            raise ValueError(f"{path} is missing or damaged; load another folder")
-        for key, rows in load(path.read_bytes()).items():
+        with foreign_errors(f"{path} is missing or damaged"):
+            if not path.exists() or sha256_of(path) != digest:
+                raise UsageError(f"{path} is missing or damaged; load another folder")
+            held = load(path.read_bytes())
+        for key, rows in held.items():
             was_split = key in index["split"]
             if not was_split and key not in split:
                 state[key] = rows
@@ -152,10 +155,12 @@ def _read_index(folder: Path) -> dict[str, Any]:
     try:
         index: dict[str, Any] = read_sealed_json(path.read_bytes())
         known = index["format"] == _FORMAT
-        index["files"].items(), index["split"].items(), int(index["number"])
+        index["split"].items(), int(index["number"])
+        if any(Path(name).name != name for name in index["files"].keys()):  # noqa: SIM118
+            raise ValueError("a file is not in the folder")
     except SealError as error:
         raise ValueError(f"{path}: {error}; load another folder") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except Exception as error:
         raise ValueError(
             f"{path} must be an index that save_sharded wrote, got {type(error).__name__}"
         ) from None

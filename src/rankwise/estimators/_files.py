@@ -9,9 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import pickle
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -22,11 +20,12 @@ from numpy.typing import NDArray
 
 from rankwise import estimators
 from rankwise.boosting.disk import DiskMatrix
+from rankwise.errors import foreign_errors, short_repr
 from rankwise.estimators._decisions import Calibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
-from rankwise.files import write_whole
-from rankwise.seals import SealError, require_seal, require_sealed_file, sealed_zip
+from rankwise.files import parse_json, read_array, read_zip, write_whole
+from rankwise.seals import require_seal, require_sealed_file, sealed_zip
 from rankwise.states import state_bytes
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ R = TypeVar("R", bound="Ranker")
 _FORMAT, _VERSION = "rankwise ranker", 2
 _HEADER = "ranker.json"
 _NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
-_BROKEN = (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError)
-_UNREADABLE = (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, ValueError)
 
 
 def save_ranker(ranker: Ranker, path: Path) -> Path:
@@ -89,27 +86,28 @@ def load_ranker(cls: type[R], path: Path) -> R:
     """Read a ranker of a class or a subclass of it."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a model that Ranker.save wrote")
-    try:
+    said = f"{path} is not a model that Ranker.save wrote"
+    with path.open("rb") as file, foreign_errors(said, ours_too=True):
         require_sealed_file(path)
-        with zipfile.ZipFile(path) as file:
-            header: Loaded = json.loads(file.read(_HEADER))
-            if header.get("format") != _FORMAT:
-                raise ValueError("another format")
-            parts = dict(_read(file, name) for name in file.namelist() if name != _HEADER)
-        if header["version"] > _VERSION:
-            raise ValueError(f"format {header['version']} is of a newer rankwise: update it")
-        if header["version"] < _VERSION:
-            raise ValueError(f"format {header['version']} is of an older rankwise: fit it again")
-        ranker = _restored(cls, header, parts)
-    except _BROKEN as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{path} is not a model that Ranker.save wrote: {why}") from None
+        ranker = _parsed(cls, dict(read_zip(file, path)))
     if not isinstance(ranker, cls):
         raise ValueError(
             f"{path} holds a {type(ranker).__name__}, not a {cls.__name__}; read it with "
             f"{type(ranker).__name__}.load or Ranker.load"
         )
     return ranker
+
+
+def _parsed(cls: type[R], members: dict[str, bytes]) -> Ranker:
+    header: Loaded = parse_json(members.pop(_HEADER))
+    if header.get("format") != _FORMAT:
+        raise ValueError("another format")
+    version = header["version"]
+    if version > _VERSION:
+        raise ValueError(f"format {short_repr(version)} is of a newer rankwise: update it")
+    if version < _VERSION:
+        raise ValueError(f"format {short_repr(version)} is of an older rankwise: fit it again")
+    return _restored(cls, header, dict(_part(*member) for member in members.items()))
 
 
 def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
@@ -133,11 +131,9 @@ def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
     return ranker
 
 
-def _read(file: zipfile.ZipFile, name: str) -> tuple[str, NDArray[np.generic] | str]:
-    content, (stem, _, kind) = file.read(name), name.rpartition(".")
-    if kind == "txt":
-        return stem, content.decode()
-    return stem, np.load(io.BytesIO(content), allow_pickle=False)
+def _part(name: str, content: bytes) -> tuple[str, NDArray[np.generic] | str]:
+    stem, _, kind = name.rpartition(".")
+    return stem, content.decode() if kind == "txt" else read_array(content, name)
 
 
 def _without_objects(values: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -163,20 +159,11 @@ class Checkpoint:
         """Return the last saved state; None where nothing was saved."""
         if not self.path.exists():
             return None
-        try:
+        with foreign_errors(f"{self.path}: is not the checkpoint of a ranker"):
             content = self.path.read_bytes()
             require_seal(content)
             found = torch.load(io.BytesIO(content), weights_only=True)
-            before, state = json.loads(found["asked"]), dict(found["state"])
-        except SealError as error:
-            raise ValueError(
-                f"{self.path}: is not the checkpoint of a ranker: {error}; remove it to train from "
-                "the start"
-            ) from None
-        except _UNREADABLE as error:
-            raise ValueError(
-                f"{self.path}: is not the checkpoint of a ranker ({type(error).__name__})"
-            ) from None
+            before, state = dict(parse_json(found["asked"])), dict(found["state"])
         changed = [
             "other data" if name == "data" else f"{name} was {before.get(name)!r} and is {now!r}"
             for name, now in self.asked.items()

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from rankwise._parquet import require_parquet
 from rankwise.boosting.disk import DiskMatrix
+from rankwise.errors import foreign_errors
 from rankwise.estimators._inputs import (
     read_features,
     read_groups,
@@ -61,11 +63,11 @@ class ParquetRows:
                 f"path must be a parquet file or a folder of them, got {str(self.path)!r}, which "
                 f"{what}"
             )
-        try:
+        for file in files:
+            require_parquet(file, in_memory=False)
+        with foreign_errors(f"{self.path} cannot be read as parquet"):
             scan = pl.scan_parquet(files)
             names = scan.collect_schema().names()
-        except pl.exceptions.PolarsError as error:
-            raise ValueError(f"{self.path} cannot be read as parquet: {error}") from error
         if isinstance(self.drop, str):
             raise ValueError(f"drop must be a list of columns, got {self.drop!r}")
         for role, name in [*self._roles.items(), *(("drop", name) for name in self.drop)]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import pickle
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 import torch
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.states import state_bytes
 from rankwise.training.run_folder import RunFolder
 from rankwise.training.task import StateDict, Task
@@ -37,12 +36,13 @@ def load_checkpoint(folder: RunFolder, task: Task[Batch]) -> StateDict | None:
         return None
     now = _terms(task)
     try:
-        state: StateDict = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
-        before = {name: state[name] for name in now}
-        settings = json.loads(before["settings"])
-    except (pickle.UnpicklingError, RuntimeError, EOFError, KeyError, TypeError, ValueError) as e:
+        with foreign_errors(""):
+            state: StateDict = torch.load(io.BytesIO(data), weights_only=True, map_location="cpu")
+            before = {name: state[name] for name in now}
+            settings = dict(json.loads(before["settings"]))
+    except UsageError as error:
         raise UsageError(
-            f"{path}: is not a checkpoint of this command ({type(e).__name__}); "
+            f"{path}: is not a checkpoint of this command ({type(error.__cause__).__name__}); "
             "pass another folder with --out"
         ) from None
     was = dict(flat_settings(settings))

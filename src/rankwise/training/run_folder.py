@@ -377,7 +377,7 @@ def _read(folder: Path) -> _Run | None:
         raise UsageError(
             f"{wrong}: {error}; restore it, or pass another folder with --out"
         ) from None
-    except (OSError, ValueError):
+    except Exception:
         raise UsageError(f"{wrong}; pass another folder with --out") from None
     if about.format > _FORMAT:
         raise UsageError(

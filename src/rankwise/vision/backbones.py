@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -121,14 +120,10 @@ class MobileNetV2(Backbone):
     def _load(self, path: Path) -> None:
         if not path.is_file():
             raise UsageError(f"network.weights: {path}: there is no such file")
-        try:
+        said = f"network.weights: {path} does not hold MobileNetV2 by torchvision's names"
+        with foreign_errors(said):
             state = torch.load(path, weights_only=True, map_location="cpu")
             self.model.load_state_dict(from_torchvision(state, self.model.state_dict()))
-        except (pickle.UnpicklingError, RuntimeError, EOFError, AttributeError) as error:
-            first = str(error).strip().splitlines()[0]
-            raise UsageError(
-                f"network.weights: {path} does not hold MobileNetV2 by torchvision's names: {first}"
-            ) from None
 
 
 class TransformersBackbone(Backbone):
@@ -238,7 +233,8 @@ def _load_transformers(kind: str, weights: str | None, options: dict[str, object
     auto = library.AutoModel if whole else library.AutoBackbone
     if kind == "dinov2":
         options = {"reshape_hidden_states": False, **options}  # the first token is what we want
-    try:
+    where = "from scratch" if weights is None else f"of weights {weights}"
+    with foreign_errors(f"network: {kind} {where} cannot be made"):
         if weights is None:
             model = auto.from_config(library.AutoConfig.for_model(kind, **options))
         else:
@@ -251,10 +247,6 @@ def _load_transformers(kind: str, weights: str | None, options: dict[str, object
                     # AutoBackbone.from_pretrained asks the hub even for a folder, its class not.
                     of_config = type(auto.from_config(config))
                 model = of_config.from_pretrained(weights, config=config, **local)
-    except (OSError, ValueError, TypeError) as error:
-        first = str(error).strip().splitlines()[0]
-        where = "from scratch" if weights is None else f"of weights {weights}"
-        raise UsageError(f"network: {kind} {where} cannot be made: {first}") from None
     held = str(model.config.model_type)
     if held != kind:
         raise UsageError(f"network.weights: {weights} holds a {held}, network.backbone is {kind}")

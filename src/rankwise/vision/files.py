@@ -12,11 +12,11 @@ from pydantic import TypeAdapter, ValidationError
 from torch import Tensor, nn
 
 from rankwise.data.images import Recorded
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 from rankwise.files import csv_text
 from rankwise.report import write_whole
-from rankwise.seals import METADATA, SealError, require_seal, sealed
+from rankwise.seals import METADATA, require_seal, sealed
 from rankwise.settings import TaskSettings
 from rankwise.training import RunFolder, require_unchanged
 from rankwise.training.run_folder import require_part
@@ -47,14 +47,15 @@ def read_division(out: Path | None) -> tuple[Recorded, ...] | None:
     if out is None or not (out / DIVISION).is_file():
         return None
     require_part(out, DIVISION)
-    try:
-        with (out / DIVISION).open(encoding="utf-8", newline="") as text:
+    said = f"{out / DIVISION}: is not the division of a run"
+    with foreign_errors(said), (out / DIVISION).open(encoding="utf-8", newline="") as text:
+        try:
             return _ROWS.validate_python(list(csv.DictReader(text, strict=True)))
-    except ValidationError:
-        why = "it must have rows of path, label and part, which is train, validation or test"
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = str(error)
-    raise UsageError(f"{out / DIVISION}: is not the division of a run: {why}")
+        except ValidationError:
+            raise UsageError(
+                f"{said}: it must have rows of path, label and part, which is train, validation or "
+                "test"
+            ) from None
 
 
 def write_model(out: Path, network: nn.Module, backbone: nn.Module | None = None) -> None:
@@ -96,18 +97,12 @@ def load_model(out: Path, chosen: Chosen, make: Callable[[Chosen, State], Networ
 def load_state(out: Path, make: Callable[[State], Network]) -> Network:
     """Load the weights of a finished run into the network that ``make`` returns for them."""
     require("rankwise.vision", "safetensors")
-    from safetensors import SafetensorError  # noqa: PLC0415
     from safetensors.torch import load  # noqa: PLC0415  (an extra)
 
-    try:
+    with foreign_errors(f"{out / MODEL}: does not go with {CONFIG}"):
         content = (out / MODEL).read_bytes()
         require_seal(content)
         state: State = load(content)
         network = make(state)
         network.load_state_dict(state)
-    except SealError as error:
-        raise UsageError(f"{out / MODEL}: {error}; restore the file, or train again") from None
-    except (RuntimeError, KeyError, SafetensorError) as error:
-        first = str(error).strip().splitlines()[0]
-        raise UsageError(f"{out / MODEL}: does not go with {CONFIG}: {first}") from None
     return network.eval()

@@ -22,6 +22,9 @@ class ImageData(Section, section="data"):
         "sample",
         description="Images whose content must be the same to resume: sample (256) or full (all).",
     )
+    allow_outside: bool = Field(
+        False, description="Whether the data may name files outside of root, links included."
+    )
 
 
 class Backbone(Section, section="network"):

@@ -113,3 +113,18 @@ def test_the_first_ten_are_named_and_all_are_counted():
     assert told.startswith("12 images are missing or damaged: 0.jpg: is empty; 1.jpg")
     assert told.endswith("9.jpg: is empty; and 2 more")
     assert describe_broken(broken[:1]) == "1 image is missing or damaged: 0.jpg: is empty"
+
+
+def test_pixels_are_counted_before_they_are_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("rankwise.data.images.image_file.MAX_PIXELS", 100)
+    path = tmp_path / "a.png"
+    Image.new("1", (11, 10)).save(path)
+    with pytest.raises(BrokenImage, match="has 11×10 pixels, at most 100 are read; make it small"):
+        read_image(path)
+
+
+def test_formats_that_another_program_renders_are_not_images(tmp_path):
+    path = tmp_path / "a.png"
+    Image.new("RGB", (4, 4)).save(path, "EPS")
+    with pytest.raises(BrokenImage, match="is not an image"):
+        read_image(path)

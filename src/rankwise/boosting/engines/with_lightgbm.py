@@ -11,7 +11,9 @@ from scipy.sparse import csr_matrix, issparse
 
 from rankwise.boosting.disk import BLOCK, DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
+from rankwise.boosting.engines._lightgbm_text import checked_trees
 from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
+from rankwise.errors import foreign_errors
 
 _NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 
@@ -108,10 +110,8 @@ class LightGBM(Engine):
 
 
 def _booster(text: str) -> lgb.Booster:
-    try:
-        return lgb.Booster(model_str=text)
-    except lgb.basic.LightGBMError as error:
-        raise ValueError(f"the trees are not LightGBM's: {error}") from error
+    with foreign_errors("the trees are not LightGBM's"):
+        return lgb.Booster(model_str=checked_trees(text))
 
 
 class _Sequence(lgb.Sequence):

@@ -10,7 +10,9 @@ import xgboost as xgb
 
 from rankwise.boosting.disk import DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
+from rankwise.boosting.engines._xgboost_json import require_trees
 from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
+from rankwise.errors import foreign_errors
 
 _PAGE = 1 << 27  # bytes of the rows of a page: XGBoost reads all pages for every split
 
@@ -98,12 +100,10 @@ class XGBoost(Engine):
 
 
 def _booster(text: str) -> xgb.Booster:
-    booster = xgb.Booster()
-    try:
+    with foreign_errors("the trees are not XGBoost's"):
+        require_trees(text)
+        booster = xgb.Booster()
         booster.load_model(bytearray(text.encode()))
-    except xgb.core.XGBoostError as error:
-        first = str(error).strip().partition("\n")[0]
-        raise ValueError(f"the trees are not XGBoost's: {first}") from error
     return booster
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from operator import attrgetter
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 from xml.etree import ElementTree
 
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, FiniteFloat, Strict, ValidationError
 
-from rankwise.data._text import WIDE
+from rankwise.data._text import WIDE, as_number
 from rankwise.data.errors import DataError, parsing
+from rankwise.errors import reason_of, short_repr
 
 _NAMED = 10  # ids of a message
 Id: TypeAlias = int | str
@@ -43,24 +43,36 @@ class ImageList(NamedTuple):
     classes: tuple[str, ...] | None = None  # None: those that occur
 
 
+def _whole(value: float) -> int:
+    """Return a number of pixels, which some files write as 640.0."""
+    if not value.is_integer():
+        raise ValueError("must be a whole number")
+    return int(value)
+
+
+_Number = Annotated[FiniteFloat, Strict()]  # "1_0" and true are none
+_Pixels = Annotated[_Number, AfterValidator(_whole)]
+_Id = Annotated[int, Strict()] | Annotated[str, Strict()]
+
+
 class _Category(BaseModel):
-    id: Id
+    id: _Id
     name: str = Field(min_length=1)
 
 
 class _Image(BaseModel):
-    id: Id
+    id: _Id
     file_name: str
-    width: int | None = None
-    height: int | None = None
+    width: _Pixels | None = None
+    height: _Pixels | None = None
 
 
 class _Annotation(BaseModel):
-    image_id: Id
-    category_id: Id
-    bbox: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
-    area: float | None = None
-    iscrowd: bool = False
+    image_id: _Id
+    category_id: _Id
+    bbox: tuple[_Number, _Number, _Number, _Number]
+    area: _Number | None = None
+    iscrowd: Annotated[bool, Strict()] | Literal[0, 1] = False
 
 
 class _Coco(BaseModel):
@@ -81,28 +93,32 @@ def coco(root: Path, name: str) -> ImageList:
         file = root / "annotations" / f"instances_{name}.json"
         folders = [root / name, root / "images" / name, root / "images", root]
     tree = _read(file)
-    names = {one.id: one.name for one in sorted(tree.categories, key=attrgetter("id"))}
+    ordered = sorted(tree.categories, key=lambda one: (isinstance(one.id, str), one.id))
+    names = {one.id: one.name for one in ordered}
     if len(set(names.values())) < len(names):
         raise DataError(f"{file}: two categories have the same name")
     nameless = {one.category_id for one in tree.annotations} - names.keys()
     if nameless:
-        shown = ", ".join(map(str, sorted(nameless, key=str)[:_NAMED]))
+        shown = ", ".join(map(short_repr, sorted(nameless, key=str)[:_NAMED]))
         raise DataError(f"{file}: {len(nameless)} class ids have no name in categories: {shown}")
     boxes: dict[Id, list[RawBox]] = defaultdict(list)
     for box in tree.annotations:
         x, y, width, height = box.bbox
         corners = (x, y, x + width, y + height)
-        boxes[box.image_id].append(RawBox(corners, names[box.category_id], box.iscrowd, box.area))
+        crowd = bool(box.iscrowd)
+        boxes[box.image_id].append(RawBox(corners, names[box.category_id], crowd, box.area))
     known: dict[Id, AnnotatedImage] = {}
     for one in tree.images:
         if one.id in known:
-            raise DataError(f"{file}: there are two images of id {one.id!r}")
+            raise DataError(f"{file}: there are two images of id {short_repr(one.id)}")
         paths = [folder / one.file_name for folder in folders]
         path = next((path for path in paths if path.is_file()), paths[0])
-        size = (one.width, one.height) if one.width and one.height else None
+        size = (int(one.width), int(one.height)) if one.width and one.height else None
+        if size is not None and min(size) < 0:
+            raise DataError(f"{file}: the image {short_repr(one.id)} has the size {size}")
         known[one.id] = AnnotatedImage(path, size, boxes.pop(one.id, []))
     if boxes:
-        shown = ", ".join(map(str, sorted(boxes, key=str)[:_NAMED]))
+        shown = ", ".join(map(short_repr, sorted(boxes, key=str)[:_NAMED]))
         raise DataError(f"{file}: annotations are of {len(boxes)} images it does not have: {shown}")
     return ImageList(name, list(known.values()), tuple(names.values()))
 
@@ -115,9 +131,11 @@ def _read(file: Path) -> _Coco:
     except ValidationError as error:
         first = error.errors()[0]
         place = "".join(f"{step}: " for step in first["loc"])
+        given = first["input"]
+        cut = given[:WIDE] if isinstance(given, (str, bytes)) else given
         raise DataError(
             f"{file}: is not a json of COCO: {place}{first['msg']}, got "
-            f"{str(first['input'])[:WIDE]!r}; write images, annotations and categories as COCO has "
+            f"{str(cut)[:WIDE]!r}; write images, annotations and categories as COCO has "
             "them"
         ) from None
 
@@ -135,10 +153,16 @@ def voc(root: Path, name: str) -> ImageList:
         raise DataError(f"{file}: there is no such list; there are {', '.join(known) or 'none'}")
     with parsing(file, "text"):
         # Lists of one class have a second word, whether the image has it.
-        stems = [line.split()[0] for line in file.read_text().splitlines() if line.strip()]
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+        stems = [line.split()[0] for line in lines if line.strip()]
+    for stem in stems:
+        if ".." in Path(stem).parts or Path(stem).is_absolute():
+            raise DataError(
+                f"{file}: {short_repr(stem)} leads out of the folder; name images of the folder"
+            )
     twice = len(stems) - len(set(stems))
     if twice:
-        again = next(stem for i, stem in enumerate(stems) if stem in stems[:i])
+        again = next(stem for stem, count in Counter(stems).items() if count > 1)
         raise DataError(f"{file}: {twice} images are named twice, {again} the first of them")
     return ImageList(name, [_image(folder, stem) for stem in stems])
 
@@ -166,8 +190,8 @@ def _image(folder: Path, stem: str) -> AnnotatedImage:
         tree = ElementTree.parse(file).getroot()
     except FileNotFoundError:
         raise DataError(f"{file}: there is no such file, though a list names it") from None
-    except (ElementTree.ParseError, OSError, UnicodeError) as error:
-        raise DataError(f"{file}: is not xml: {error}") from None
+    except Exception as error:  # an unknown encoding is a LookupError, and expat has its own
+        raise DataError(f"{file}: is not xml: {reason_of(error)}") from error
     # By the name in the list: annotations that were copied carry the file name of another.
     paths = [folder / "JPEGImages" / f"{stem}{ending}" for ending in (".jpg", ".png", ".jpeg")]
     path = next((path for path in paths if path.is_file()), paths[0])
@@ -196,9 +220,9 @@ def _voc_box(file: Path, one: ElementTree.Element) -> RawBox:
 def _number(file: Path, tree: ElementTree.Element, name: str) -> float:
     text = tree.findtext(name)
     try:
-        value = float(text or "")
+        value = as_number(text or "")
     except ValueError:
-        raise DataError(f"{file}: {name} must be a number, got {text!r}") from None
+        raise DataError(f"{file}: {name} must be a number, got {short_repr(text)}") from None
     if not math.isfinite(value):
-        raise DataError(f"{file}: {name} must be finite, got {text!r}")
+        raise DataError(f"{file}: {name} must be finite, got {short_repr(text)}")
     return value

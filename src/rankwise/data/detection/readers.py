@@ -16,7 +16,8 @@ from rankwise.data.detection.detection_set import (
     DetectionSplits,
     Objects,
 )
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, parsing
+from rankwise.data.images._inside import require_inside
 from rankwise.data.images.image_file import BrokenImage, describe_broken, image_size
 
 _READERS: dict[str, Callable[[Path, str], ImageList]] = {"coco": coco, "voc": voc}
@@ -35,6 +36,7 @@ def open_detection(
     validation_share: float = 0.1,
     classes: Sequence[str] | None = None,
     skip_broken: bool = False,
+    allow_outside: bool = False,
 ) -> DetectionSplits:
     """Read a detection data set and split it.
 
@@ -52,6 +54,8 @@ def open_detection(
         classes: Names of the classes in their order, as a trained network has them. None: those of
             the files, by name (VOC) or by id (COCO).
         skip_broken: Whether to leave out images that are missing or empty, instead of raising.
+        allow_outside: Whether annotations may name files outside of ``root``, by absolute paths,
+            ``..`` or links.
 
     Returns:
         The training, validation and test images.
@@ -85,9 +89,13 @@ def open_detection(
     if not train or not test:
         raise ValueError("train and test must each name at least one list of images")
     named = {"train": train, "validation": validation, "test": test}
-    parts = {part: [_READERS[kind](Path(root), name) for name in names]
-             for part, names in named.items() if names}  # fmt: skip
-    everything = [listed for lists in parts.values() for listed in lists]
+    root = Path(root)
+    with parsing(root, f"{kind} annotations"):
+        parts = {part: [_READERS[kind](root, name) for name in names]
+                 for part, names in named.items() if names}  # fmt: skip
+        everything = [listed for lists in parts.values() for listed in lists]
+        if not allow_outside:
+            require_inside(root, (one.path for listed in everything for one in listed.images))
     known = _classes(everything, classes)
     issues = AnnotationIssues()
     found = {}
@@ -119,7 +127,7 @@ def _classes(lists: list[ImageList], given: Sequence[str] | None) -> tuple[str, 
     for image, label in named:
         if label not in known:
             raise DataError(
-                f"{image.path.name} has a {label}, and the classes are {', '.join(known[:20])}"
+                f"{image.path.name} has a {label[:80]}, and the classes are {', '.join(known[:20])}"
             )
     return known
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,10 +15,12 @@ from torch import Tensor
 
 from rankwise.data._text import read_rows, require_new
 from rankwise.data.errors import DataError
-from rankwise.data.images.image_file import BrokenImage
+from rankwise.data.images.image_file import FORMATS, BrokenImage
+from rankwise.errors import short_repr
 
 Part = Literal["train", "validation", "test"]
 _NAMED = 5  # names in one remark
+_DIGITS = 1000  # of a number in a name; Python refuses some thousands
 Row = tuple[str, Part, Path]  # class, part and file of an image
 
 
@@ -79,7 +82,9 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def _natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
     pieces = re.findall(r"\d+|\D+", name)
-    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in pieces], name
+    return [
+        (0, int(p), "") if p.isdecimal() and len(p) <= _DIGITS else (1, 0, p) for p in pieces
+    ], name
 
 
 def single_images(names: Iterable[str]) -> list[str]:
@@ -172,7 +177,7 @@ def require_unseen(
     if seen:
         raise DataError(
             f"{where}: {len(seen)} {what} are both to train on and to test on, the first is "
-            f"{seen[0]!r}; the published files have no such {what}"
+            f"{short_repr(seen[0])}; the published files have no such {what}"
         )
 
 
@@ -223,8 +228,21 @@ def folder_listing(root: Path) -> Listing:
             more = f", … ({len(paths) - _NAMED} more)" if len(paths) > _NAMED else ""
             what = one if len(paths) == 1 else several
             remarks.append(f"{len(paths)} {what} {done}: {shown}{more}")
+    _require_readable(path for _, _, path in rows)
     name = root.name or root.resolve().name
     return Listing(name, *as_columns(rows), base=root, remarks=tuple(remarks))
+
+
+def _require_readable(paths: Iterable[Path]) -> None:
+    """Raise where the bytes of a name are no text: it could not be written into any report."""
+    for path in paths:
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"{path}: its name is not text in the encoding of this system "
+                f"({sys.getfilesystemencoding()}); set PYTHONUTF8=1, or rename it"
+            ) from None
 
 
 def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[str, Path]]:
@@ -263,7 +281,7 @@ def _folders(root: Path) -> list[Path]:
 def _images(root: Path) -> tuple[list[Path], list[Path]]:
     """Return the files whose names end as those of readable images, and all others, in order."""
     known = Image.registered_extensions()
-    endings = {ending for ending, kind in known.items() if kind in Image.OPEN}
+    endings = {ending for ending, kind in known.items() if kind in FORMATS}
     names = in_order(entry.name for entry in root.iterdir() if not entry.name.startswith("."))
     files = [root / name for name in names if not (root / name).is_dir()]
     images = [path for path in files if path.suffix.lower() in endings]
@@ -287,7 +305,7 @@ def csv_listing(root: Path) -> Listing:
         if not label or not path:
             raise DataError(f"{place}: {'label' if path else 'path'} is empty")
         if split.lower() not in PARTS:
-            raise DataError(f"{place}: split must be {', '.join(PARTS)}, got {split!r}")
+            raise DataError(f"{place}: split must be {', '.join(PARTS)}, got {short_repr(split)}")
         require_new(seen, path, place)
         rows.append((label, PARTS[split.lower()], file.parent / path))
         if "split" in given:

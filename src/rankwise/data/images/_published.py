@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import torch
 
 from rankwise.data._text import read_fields, read_rows, require_new
-from rankwise.data.errors import DataError, parsing
+from rankwise.data.errors import DataError
 from rankwise.data.images._class_split import ClassListing
 from rankwise.data.images._listing import (
     Listing,
@@ -22,7 +20,8 @@ from rankwise.data.images._listing import (
     located,
     require_unseen,
 )
-from rankwise.extras import require
+from rankwise.data.images._matlab import read_matlab
+from rankwise.errors import short_repr
 
 _GALLERIES = {"small": 800, "medium": 1600, "large": 2400}
 _INAT_IMAGES = "train_val2018"
@@ -181,33 +180,27 @@ def cars196(root: Path) -> Listing:
 def _annotations(file: Path, path: str, folder: Path, classes: int) -> list[tuple[int, Path]]:
     """Return class numbers from 1 and files, from the struct array ``annotations``."""
     found = []
-    for number, entry in enumerate(np.atleast_1d(_matlab(file, "annotations")), start=1):
+    for number, entry in enumerate(_listed(file, "annotations"), start=1):
         if not isinstance(entry, Mapping) or path not in entry or "class" not in entry:
             raise DataError(f"{file}: annotation {number} has no fields {path!r} and 'class'")
         label = entry["class"]
-        if not isinstance(label, int | np.integer) or not 1 <= label <= classes:
+        if not isinstance(label, int) or not 1 <= label <= classes:
             raise DataError(f"{file}: annotation {number}: the class must be a number 1 to "
-                            f"{classes}, got {label!r}")  # fmt: skip
+                            f"{classes}, got {short_repr(label)}")  # fmt: skip
         found.append((int(label), folder / str(entry[path])))
     return found
 
 
+def _listed(file: Path, variable: str) -> list[object]:
+    found = read_matlab(file, variable)
+    return found if isinstance(found, list) else [found]
+
+
 def _class_names(file: Path) -> list[str]:
-    names = [str(name) for name in np.atleast_1d(_matlab(file, "class_names"))]
+    names = [str(name) for name in _listed(file, "class_names")]
     if len(set(names)) < len(names):
         raise DataError(f"{file}: two classes have the same name")
     return names
-
-
-def _matlab(file: Path, variable: str) -> Any:
-    require("rankwise.data.images", "scipy")
-    from scipy.io import loadmat  # noqa: PLC0415  (only this data set needs it)
-
-    with parsing(file, "a MATLAB file"):
-        found = loadmat(str(file), variable_names=[variable], simplify_cells=True)
-    if variable not in found:
-        raise DataError(f"{file}: holds no variable {variable!r}")
-    return found[variable]
 
 
 FINDINGS = ("Atelectasis", "Cardiomegaly", "Effusion", "Infiltration", "Mass", "Nodule",
@@ -237,7 +230,7 @@ def chestxray(root: Path) -> ClassListing:
         for place, (name,) in read_fields(folder / listed, "image.png"):
             require_new(seen, name, place)
             if name not in entries:
-                raise DataError(f"{place}: {name!r} is not in {_TABLE}")
+                raise DataError(f"{place}: {short_repr(name)} is not in {_TABLE}")
             rows.append((*entries[name], part, places.get(name, folder / "images" / name)))
     target, patients, parts, paths = zip(*rows, strict=True)
     require_unseen(patients, parts, f"{folder}: {' and '.join(files.values())}", "patients")
@@ -251,7 +244,7 @@ def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
     for place, row in read_rows(file, _IMAGE, _LABELS, _PATIENT):
         names = [name.strip() for name in (row[_LABELS] or "").split("|")]
         if unknown := [name for name in names if name not in (*FINDINGS, _NOTHING)]:
-            raise DataError(f"{place}: {unknown[0]!r} is no finding")
+            raise DataError(f"{place}: {short_repr(unknown[0])} is no finding")
         hot = [int(finding in names) for finding in FINDINGS]
         found[str(row[_IMAGE]).strip()] = hot, str(row[_PATIENT]).strip()
     return found

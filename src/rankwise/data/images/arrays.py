@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import zipfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -19,7 +18,7 @@ from rankwise.data.errors import DataError, parsing
 from rankwise.data.images._class_split import ClassListing
 from rankwise.data.images._listing import Listing, Part, by_halves, in_order, located, single_file
 from rankwise.data.images.image_file import BrokenImage, decode
-from rankwise.files import read_npz
+from rankwise.files import read_npz, read_zip
 
 _FOLDERS = ("cifar-10-batches-bin", "cifar-100-binary")
 _PICKLED = ("data_batch_1", "batches.meta", "cifar-10-batches-py", "cifar-100-python", "meta")
@@ -224,6 +223,8 @@ def medmnist(root: Path) -> ClassListing:
     if target.shape[1] == 1:
         target = target[:, 0]
         count = int(target.max()) + 1 if len(target) else 0
+        if count > len(target):  # a class of each number gets a name, and a place in a network
+            raise DataError(f"{path}: has class {count - 1} and only {len(target)} images")
     else:
         count = target.shape[1]
         if not bool(((target == 0) | (target == 1)).all()):
@@ -291,9 +292,9 @@ def _drawings(place: Path) -> list[tuple[str, str, bytes]]:
         found = [(str(f), f.relative_to(place).as_posix(), f.read_bytes()) for f in files]
     else:
         inside = f"{place.stem}/"
-        with parsing(place, "a zip"), zipfile.ZipFile(place) as held:
-            found = [(f"{place}/{name}", name.removeprefix(inside), held.read(name))
-                     for name in sorted(held.namelist())
+        with parsing(place, "a zip"), place.open("rb") as file:
+            found = [(f"{place}/{name}", name.removeprefix(inside), content)
+                     for name, content in sorted(read_zip(file, place))
                      if name.startswith(inside) and name.endswith(".png")]  # fmt: skip
     if not found:
         raise DataError(f"{place}: there are no drawings (.png) in it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from io import BytesIO
@@ -13,11 +14,18 @@ from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
 from rankwise.data.errors import DataError
+from rankwise.errors import UsageError, foreign_errors
+from rankwise.limits import MAX_PIXELS
 
 _EIGHT_BIT = frozenset({"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBa", "RGBX", "CMYK",
                         "YCbCr", "LAB", "HSV"})  # fmt: skip
 _HEADS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", b"RIFF", b"II*\0", b"MM\0*")
 _NAMED = 10  # files that one message names
+_PIXELS = ("AVIF", "BMP", "DIB", "GIF", "ICO", "JPEG", "JPEG2000", "MPO", "PCX", "PNG", "PPM",
+           "SGI", "TGA", "TIFF", "WEBP")  # fmt: skip
+Image.init()
+FORMATS = tuple(name for name in _PIXELS if name in Image.OPEN)  # a build of Pillow may lack one
+"""Formats that are read, by Pillow's names: pixels, and none that another program renders."""
 
 
 class BrokenImage(DataError):  # noqa: N818  (what is raised is the image, with its path)
@@ -36,16 +44,18 @@ class BrokenImage(DataError):  # noqa: N818  (what is raised is the image, with 
 def _broken_by(path: Path | str) -> Iterator[None]:
     """Raise errors of reading an image as :class:`BrokenImage`."""
     try:
-        yield
+        with foreign_errors(""), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about damage: a file is read, or it is not
+            yield
     except BrokenImage:
         raise
-    except FileNotFoundError as error:
-        raise BrokenImage(path, "there is no such file") from error
-    except UnidentifiedImageError as error:
-        raise BrokenImage(path, "is not an image") from error
-    except Exception as error:  # the parsers of many formats raise whatever they stumbled over
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise BrokenImage(path, f"cannot be read: {reason}") from error
+    except UsageError as error:
+        found = error.__cause__
+        if isinstance(found, FileNotFoundError):
+            raise BrokenImage(path, "there is no such file") from found
+        if isinstance(found, UnidentifiedImageError):
+            raise BrokenImage(path, "is not an image") from found
+        raise BrokenImage(path, f"cannot be read{error}") from found
 
 
 def read_image(path: Path) -> Tensor:
@@ -61,7 +71,13 @@ def decode(data: bytes, path: Path | str) -> Tensor:
     """
     if not data:
         raise BrokenImage(path, "is empty")
-    with _broken_by(path), Image.open(BytesIO(data)) as image:
+    with _broken_by(path), Image.open(BytesIO(data), formats=FORMATS) as image:
+        width, height = image.size
+        if width * height > MAX_PIXELS:  # before they are unpacked
+            raise BrokenImage(
+                path,
+                f"has {width}×{height} pixels, at most {MAX_PIXELS:,} are read; make it smaller",
+            )
         image.load()
         if image.mode not in _EIGHT_BIT:
             raise ValueError(f"has pixels of mode {image.mode}; 8 bits a channel can be read")
@@ -89,7 +105,7 @@ def damage(path: Path) -> BrokenImage | None:
 
 def image_size(path: Path) -> tuple[int, int]:
     """Return width and height from the header of the file."""
-    with _broken_by(path), Image.open(path) as image:
+    with _broken_by(path), Image.open(path, formats=FORMATS) as image:
         return image.size
 
 

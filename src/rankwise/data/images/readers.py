@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rankwise.checks import require_one_of
+from rankwise.data.errors import parsing
 from rankwise.data.images import _published as published
 from rankwise.data.images._class_split import (
     ClassDraw,
@@ -13,6 +14,7 @@ from rankwise.data.images._class_split import (
     as_class_listing,
     divide_classes,
 )
+from rankwise.data.images._inside import require_inside
 from rankwise.data.images._listing import (
     Listing,
     Recorded,
@@ -60,6 +62,7 @@ def open_images(
     split: str | None = None,
     recorded: Sequence[Recorded] | None = None,
     skip_broken: bool = False,
+    allow_outside: bool = False,
 ) -> RetrievalSplits:
     """Read an image data set for retrieval and split it.
 
@@ -76,6 +79,8 @@ def open_images(
         skip_broken: Whether to leave out files that are missing, empty or not images, instead of
             raising; they are in ``dropped``. Validation and test images are read once to find
             other damage, :func:`find_broken` does so for any set.
+        allow_outside: Whether lists may name files outside of ``root``, by absolute paths, ``..``
+            or links.
 
     Returns:
         The training, validation and test images.
@@ -105,11 +110,15 @@ def open_images(
         raise ValueError(f"test_share must be between 0 and 1, got {test_share}")
     if split is not None:
         require_one_of("split", split, SPLITS)
-    listing = _RETRIEVAL[kind](Path(root))
-    if recorded is not None:
-        listing = as_recorded(listing, recorded)
-    how = Draw(test_share, validation_share, split, seed, validation=not trainval)
-    return divide(listing, how, skip_broken=skip_broken)
+    root = Path(root)
+    with parsing(root, f"{kind} images"):
+        listing = _RETRIEVAL[kind](root)
+        if recorded is not None:
+            listing = as_recorded(listing, recorded)
+        if not allow_outside:
+            require_inside(root, listing.paths or ())
+        how = Draw(test_share, validation_share, split, seed, validation=not trainval)
+        return divide(listing, how, skip_broken=skip_broken)
 
 
 def find_broken(images: ImageSet) -> tuple[BrokenImage, ...]:
@@ -146,6 +155,7 @@ def open_classes(
     seed: int = 0,
     recorded: Sequence[Recorded] | None = None,
     skip_broken: bool = False,
+    allow_outside: bool = False,
 ) -> ClassSplits:
     """Read an image data set for classification and split it.
 
@@ -165,6 +175,8 @@ def open_classes(
         seed: Random seed of everything that is drawn.
         recorded: The ``record`` of an earlier call: the same images in the same parts again.
         skip_broken: Whether to leave out files that are missing or empty, instead of raising.
+        allow_outside: Whether lists may name files outside of ``root``, by absolute paths, ``..``
+            or links.
 
     Returns:
         The training, validation and test images.
@@ -194,11 +206,15 @@ def open_classes(
             "validation_share and test_share must be shares that leave images to train on, got "
             f"{validation_share} and {test_share}"
         )
-    if kind in _USER:
-        listing = _USER[kind](Path(root))
-        listed = as_class_listing(listing if recorded is None else as_recorded(listing, recorded))
-    else:
-        listed = _CLASSIFICATION[kind](Path(root))
     cut = (imbalance, tail_in, positive, positive_share)
     how = ClassDraw(*cut, validation_share, test_share, seed)
-    return divide_classes(listed, how, skip_broken=skip_broken)
+    root = Path(root)
+    with parsing(root, f"{kind} images"):
+        if kind in _USER:
+            own = _USER[kind](root)
+            listed = as_class_listing(own if recorded is None else as_recorded(own, recorded))
+        else:
+            listed = _CLASSIFICATION[kind](root)
+        if not allow_outside:
+            require_inside(root, listed.paths or ())
+        return divide_classes(listed, how, skip_broken=skip_broken)

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, reads
 from rankwise.data.files import format_of, read_frame, require_columns, require_finite
 from rankwise.data.interactions._reader import atomic_frame
+from rankwise.errors import short_repr
 
 WORDS = 256  # of a column that get a place of their own, the most frequent first
 
@@ -41,6 +42,7 @@ class FeatureTable:
     left_out: tuple[str, ...]
 
 
+@reads("features")
 def read_features(
     path: str | Path, ids: Sequence[str], *, id_column: str | None = None
 ) -> FeatureTable:
@@ -87,7 +89,7 @@ def read_features(
         names += words
         blocks.append(np.concatenate([block, np.zeros((1, block.shape[1]), np.float32)])[place])
     if not blocks:
-        raise DataError(f"{path}: has no column of features next to {key!r}; add one")
+        raise DataError(f"{path}: has no column of features next to {short_repr(key)}; add one")
     without = int((place == frame.height).sum())
     return FeatureTable(tuple(names), np.concatenate(blocks, axis=1), without, tuple(left_out))
 
@@ -98,13 +100,13 @@ def _places(path: Path, column: pl.Series, ids: Sequence[str]) -> NDArray[np.int
         column = column.cast(pl.Int64)
     words = column.cast(pl.String)
     if (twice := words.filter(words.is_duplicated())).len():
-        raise DataError(f"{path}: the id {twice[0]!r} is there more than once")
+        raise DataError(f"{path}: the id {short_repr(twice[0])} is there more than once")
     known = {name: row for row, name in enumerate(words)}
     found = np.array([known.get(name, len(words)) for name in ids], dtype=np.int64)
     if (found == len(words)).all():
         raise DataError(
-            f"{path}: has none of the {len(ids)} ids of the interactions, such as {ids[0]!r}; "
-            f"its ids are such as {words[0]!r}"
+            f"{path}: has none of the {len(ids)} ids of the interactions, such as "
+            f"{short_repr(ids[0])}; its ids are such as {short_repr(words[0])}"
         )
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -12,10 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.checks import require_one_of
-from rankwise.data._text import WIDE, opened
-from rankwise.data.errors import DataError, parsing
+from rankwise.data._text import WIDE, opened, plain_source
+from rankwise.data.errors import DataError, parsing, reads
 from rankwise.data.files import format_of, read_frame, require_columns
 from rankwise.data.interactions._interactions import Interactions
+from rankwise.errors import reason_of, short_repr
+from rankwise.limits import MAX_HEADER_BYTES
 
 
 def read_delimited(
@@ -25,9 +28,10 @@ def read_delimited(
 
     ``layout`` is how a line should look, for the message.
     """
-    source: Path | bytes = path
+    source = plain_source(path)
     if len(separator) > 1:  # polars parts by one byte
-        source = path.read_bytes().replace(separator.encode(), b"\t")
+        content = source if isinstance(source, bytes) else path.read_bytes()
+        source = content.replace(separator.encode(), b"\t")
     try:
         lines = pl.scan_csv(
             source,
@@ -42,7 +46,7 @@ def read_delimited(
         frame = lines.select(pl.all().str.strip_chars().replace("", None)).collect()
     except pl.exceptions.PolarsError as error:
         _require_fields(path, separator, len(names), skip, layout)
-        raise DataError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from error
+        raise DataError(f"{path}: cannot be read: {reason_of(error)}") from error
     if not frame.height:
         raise DataError(f"{path}: is empty; a line is {layout}")
     if frame[:, -1].has_nulls() or frame.width != len(names):  # so polars reads short lines
@@ -52,7 +56,8 @@ def read_delimited(
 
 def _require_fields(path: Path, separator: str, count: int, skip: int, layout: str) -> None:
     """Raise for the first line with another number of fields."""
-    with path.open(encoding="utf-8", errors="replace") as file:
+    with opened(path) as source:
+        file = TextIOWrapper(source, encoding="utf-8", errors="replace")
         for number, line in enumerate(islice(file, skip, None), start=skip + 1):
             found = line.count(separator) + 1
             if found != count:
@@ -121,18 +126,19 @@ def _adjacency(path: Path) -> Raw:
 def atomic_frame(path: Path) -> pl.DataFrame:
     """All fields of one of RecBole's files, floats as numbers and the rest as text."""
     with parsing(path, "text"), path.open(encoding="utf-8", errors="replace") as file:
-        header = file.readline().rstrip("\r\n").split("\t")
+        header = file.readline(MAX_HEADER_BYTES).rstrip("\r\n").split("\t")
     kinds: dict[str, str] = {}
     for field in header:
         name, _, kind = field.rpartition(":")
         if not name or kind not in _ATOMIC:
             raise DataError(
                 f"{path}: line 1: the header must have fields such as 'user_id:token', of type "
-                f"{', '.join(_ATOMIC)}, got {field!r}"
+                f"{', '.join(_ATOMIC)}, got {short_repr(field)}"
             )
         kinds[name] = kind
     if len(kinds) < len(header):
-        raise DataError(f"{path}: line 1: duplicate fields in the header: {', '.join(header)}")
+        listed = ", ".join(header[:30])
+        raise DataError(f"{path}: line 1: duplicate fields in the header: {listed}")
     frame = read_delimited(path, "\t", list(kinds), skip=1, layout=", ".join(header))
     floats = [name for name, kind in kinds.items() if kind == "float"]
     for name in floats:
@@ -141,7 +147,8 @@ def atomic_frame(path: Path) -> pl.DataFrame:
         if wrong.any():
             row = wrong.arg_max() or 0
             raise DataError(
-                f"{path}: line {row + 2}: {name} is not a number, got {frame[name][row]!r}"
+                f"{path}: line {row + 2}: {name[:WIDE]} is not a number, got "
+                f"{short_repr(frame[name][row])}"
             )
     return frame.with_columns(pl.col(floats).cast(pl.Float64))
 
@@ -215,9 +222,21 @@ def read_interactions(
         (3, ('ann', 'bob'), [0, 1, 1])
     """
     require_one_of("duplicates", duplicates, get_args(Duplicates))
-    path, kind = _located(Path(path), format)
+    require_one_of("format", format, FORMATS)
     roles = {"user": user, "item": item, "rating": rating, "time": time}
     given = {role: name for role, name in roles.items() if name is not None}
+    return _interactions(Path(path), format, given, rating_range, duplicates)
+
+
+@reads("interactions")
+def _interactions(
+    path: Path,
+    format: str,
+    given: Mapping[str, str],
+    rating_range: tuple[float, float] | None,
+    duplicates: Duplicates,
+) -> Interactions:
+    path, kind = _located(path, format)
     if kind in (*MOVIELENS, "adjacency"):
         for role, name in given.items():
             what = "MovieLens" if kind in MOVIELENS else kind
@@ -244,7 +263,6 @@ def read_interactions(
 
 
 def _located(path: Path, format: str) -> tuple[Path, str]:
-    require_one_of("format", format, FORMATS)
     if path.is_dir():
         inside = [p for p in sorted(path.iterdir()) if p.name in _FILES or p.suffix == ".inter"]
         if len(inside) != 1:
@@ -258,7 +276,7 @@ def _located(path: Path, format: str) -> tuple[Path, str]:
     kind = "recbole" if path.suffix == ".inter" else _FILES.get(path.name, "columns")
     if kind == "ml-20m" or path.suffix == ".txt":  # names that many files have
         with path.open(encoding="utf-8", errors="replace") as file:
-            first = file.readline().strip().lower()
+            first = file.readline(MAX_HEADER_BYTES).strip().lower()
         kind = kind if first == _ML_20M else "columns"
         kind = "adjacency" if first.replace(" ", "").isdigit() else kind
     return path, kind if format == "auto" else format
@@ -286,7 +304,7 @@ def _numbers(raw: Raw, role: str) -> NDArray[np.float64]:
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         row = int(wrong[0])
-        what = f"the {role} must be a number, got {column[row]!r}"
+        what = f"the {role} must be a number, got {short_repr(column[row])}"
         raise raw.error(row, f"{what}; {len(wrong)} of {len(numbers)} are not numbers")
     return numbers
 

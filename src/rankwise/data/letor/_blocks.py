@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
@@ -12,7 +11,9 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from rankwise.data.errors import DataError
+from rankwise.errors import short_repr
 from rankwise.extras import require
+from rankwise.limits import FREE_FEATURES, MAX_FEATURES_PER_VALUE
 
 DENSE = 0.25
 """Share of entries from which a plain array is smaller and faster."""
@@ -37,12 +38,26 @@ class Block(NamedTuple):
     entries: int
 
 
-def load_rows(file: BinaryIO | gzip.GzipFile, user: str, dtype: DTypeLike = np.float64) -> Sparse:
+class _Lines:
+    """The lines of a file for scikit-learn, which takes ``1_0`` for a number as Python does."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.read = file, file.read
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, line in enumerate(self.file, start=1):
+            if b"_" in line and b"_" in line.partition(b"#")[0]:
+                raise ValueError(f"line {number}: a number has an underscore: {short_repr(line)}")
+            yield line
+
+
+def load_rows(file: BinaryIO, user: str, dtype: DTypeLike = np.float64) -> Sparse:
     """Read the rows of an open file; the package ``user`` needs scikit-learn for it."""
     require(user, "sklearn")
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415  (a second to import)
 
-    features, *rest = load_svmlight_file(file, query_id=True, zero_based=True, dtype=dtype)
+    lines = _Lines(file)
+    features, *rest = load_svmlight_file(lines, query_id=True, zero_based=True, dtype=dtype)
     return Sparse(sparse.csr_array(features), *map(np.asarray, rest))
 
 
@@ -59,6 +74,21 @@ def widened(path: Path, features: sparse.csr_array, width: int) -> sparse.csr_ar
         raise DataError(f"{path}: has feature {last}, the last of the model is {width - 1}")
     entries = (features.data, features.indices, features.indptr)  # shared, not copied
     return sparse.csr_array(entries, (features.shape[0], width))
+
+
+def require_width(path: Path, features: Matrix | NDArray[Any]) -> None:
+    """Raise where a model of all columns would be far larger than the data it learns from.
+
+    A single line with feature 1000000 makes a model of a million columns.
+    """
+    width = int(features.shape[1])
+    values = features.nnz if sparse.issparse(features) else features.size
+    most = max(FREE_FEATURES, MAX_FEATURES_PER_VALUE * values)
+    if width > most:
+        raise DataError(
+            f"{path}: has feature {width - 1} and {values:,} values in all; a model learns from at "
+            f"most {most:,} features from that: number the features from 1 without gaps"
+        )
 
 
 def joined(blocks: list[Block]) -> Matrix:

@@ -132,11 +132,13 @@ def _load(file: Path, wanted: dict[str, object]) -> Parsed | None:
             if header["named"]:
                 ends, text = _mapped(source).tolist(), _mapped(source).tobytes()
                 documents = tuple(text[a:b].decode() for a, b in pairwise(ends))
-    except (FileNotFoundError, ValueError, KeyError, TypeError, EOFError):
+        rows = len(target)
+        fits = features.shape == (rows, header["shape"][1]) and len(queries) in (0, rows)
+        fits = fits and (documents is None or len(documents) == rows)
+        if sparse.issparse(features):  # its arrays are used as they are: all places must be inside
+            features.check_format(full_check=True)
+    except Exception:  # whatever is wrong with it, it is written anew
         return None
-    rows = len(target)
-    fits = features.shape == (rows, header["shape"][1]) and len(queries) in (0, rows)
-    fits = fits and (documents is None or len(documents) == rows)
     return Parsed(features, target, queries, documents) if fits else None
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from rankwise.data._text import opened
-from rankwise.data.errors import DataError
-from rankwise.data.letor._blocks import Block, Matrix, joined, load_rows, widened
+from rankwise.data.errors import DataError, reads
+from rankwise.data.letor._blocks import Block, Matrix, joined, load_rows, require_width, widened
 from rankwise.data.letor._cache import Parsed, cached
 from rankwise.data.letor._lines import (
     LAST,
@@ -25,6 +25,7 @@ from rankwise.data.letor._lines import (
     line_of,
 )
 from rankwise.data.letor._parse import parse
+from rankwise.errors import reason_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,10 @@ class Letor:
         wide = widened(self.path, sparse.csr_array(self.features), count)
         return wide if sparse.issparse(self.features) else wide.toarray()
 
+    def require_width(self) -> None:
+        """Raise where a model of all features would be far larger than the data."""
+        require_width(self.path, self.features)
+
     def place(self, row: int) -> str:
         """Return the file and line of a document, for a message."""
         if not self.path.is_file():  # lists that somebody made
@@ -88,6 +93,7 @@ class Letor:
 _CHUNK = 1 << 25  # bytes of text at a time
 
 
+@reads("LETOR")
 def read_letor(
     path: str | Path,
     *,
@@ -173,7 +179,7 @@ def _parsed(path: Path, chunk: bytes, *, judged: bool) -> Block:
         rows = load_rows(io.BytesIO(chunk), "rankwise.data.letor", np.float32)
     except (ValueError, OverflowError) as error:
         complain(path, judged=judged)
-        raise DataError(f"{path}: cannot be read as svmlight: {error}") from error
+        raise DataError(f"{path}: cannot be read as svmlight: {reason_of(error)}") from error
     features, target, queries = rows
     finite = np.isfinite(features.data).all() and np.isfinite(target).all()
     fits = features.shape[1] <= LAST + 1

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 
 from rankwise.data._text import WIDE, opened, read_fields
 from rankwise.data.errors import DataError
+from rankwise.errors import short_repr
+from rankwise.limits import MAX_SPARSE_FEATURE
 
-LAST = 1_000_000
+LAST = MAX_SPARSE_FEATURE
 """The greatest number of a feature: columns are held, or learned from, as wide as the last one."""
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_PAIR = re.compile(rf"(\d+):({_NUMBER})")
+_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_LONG = 100  # digits of a whole number, zeros before it included
+_SIZE = re.compile(r"[1-9][0-9]{0,17}")
+_PAIR = re.compile(rf"([0-9]+):({_NUMBER})")
 _DOCUMENT = re.compile(rb"#(?:.*?docid\s*=)?\s*(\S+)")
 _NO_LABEL = re.compile(rb"^[ \t]*(?=[^\s#:]+:)", re.MULTILINE)  # the first word is name:value
 _UNKNOWN_LABEL = re.compile(rb"^[ \t]*(?:\?|nan|na|none)(?=[ \t])", re.MULTILINE | re.IGNORECASE)
@@ -40,8 +44,8 @@ def complain(path: Path, *, judged: bool = True) -> None:
                 why = "no qid:, other lines have one" if first else "qid:, the first line has none"
             if why:
                 line = given.decode(errors="replace")
-                shown = line if len(line) <= WIDE else line[:WIDE] + "…"
-                raise DataError(f"{path}: line {number}: {why}: {shown!r}; a line is {_LAYOUT}")
+                cut = line if len(line) <= WIDE else line[:WIDE] + "…"
+                raise DataError(f"{path}: line {number}: {why}: {cut!r}; a line is {_LAYOUT}")
 
 
 def labeled(text: bytes) -> bytes:
@@ -67,8 +71,8 @@ def groups_of(path: Path, rows: int) -> NDArray[np.int64]:
     """Return the list of every row, by the sizes of the lists in a file, one per line."""
     sizes: list[int] = []
     for place, (size,) in read_fields(path, "size", errors="replace"):
-        if not size.isdecimal() or int(size) == 0:
-            raise DataError(f"{place}: a size must be a whole number >= 1, got {size!r}")
+        if not _SIZE.fullmatch(size):
+            raise DataError(f"{place}: a size must be a whole number >= 1, got {short_repr(size)}")
         sizes.append(int(size))
     if sum(sizes) != rows:
         raise DataError(f"{path}: the sizes add up to {sum(sizes)}, the lists have {rows} rows")
@@ -85,16 +89,16 @@ def data_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
 
 def _wrong(line: str) -> tuple[str, bool]:
     """What is wrong, if anything, and whether the line has a query."""
-    label, *fields = line.partition("#")[0].split()
+    label, *fields = line.partition("#")[0].split() or [""]
     queried = bool(fields) and fields[0].startswith("qid:")
     if not re.fullmatch(_NUMBER, label):
-        why = f"the relevance {label!r} is not a number"
+        why = f"the relevance {short_repr(label)} is not a number"
     elif not math.isfinite(float(label)):
-        why = f"the relevance {label!r} is too large"
-    elif queried and not re.fullmatch(r"qid:\d+", fields[0]):
-        why = f"{fields[0]!r} is no whole number"
-    elif queried and int(fields[0][4:]) >= 2**63:
-        why = f"{fields[0]!r} is too large"
+        why = f"the relevance {short_repr(label)} is too large"
+    elif queried and not re.fullmatch(r"qid:[0-9]+", fields[0]):
+        why = f"{short_repr(fields[0])} is no whole number"
+    elif queried and (len(fields[0]) > _LONG or int(fields[0][4:]) >= 2**63):
+        why = f"{short_repr(fields[0])} is too large"
     else:
         why = _wrong_features(fields[queried:])
     return why, queried
@@ -105,12 +109,14 @@ def _wrong_features(fields: list[str]) -> str:
     for field in fields:
         pair = _PAIR.fullmatch(field)
         if pair is None:
-            return f"{field!r} is no feature:value"
+            return f"{short_repr(field)} is no feature:value"
+        if len(pair[1]) > _LONG:
+            return f"feature {pair[1][:WIDE]}… is beyond the last that can be, {LAST}"
         if int(pair[1]) <= before:
             return f"feature {pair[1]} comes after feature {before}"
         before = int(pair[1])
         if before > LAST:
             return f"feature {before} is beyond the last that can be, {LAST}"
         if abs(float(pair[2])) > _LARGEST:
-            return f"the value of {field!r} is beyond the range of 32-bit numbers"
+            return f"the value of {short_repr(field)} is beyond the range of 32-bit numbers"
     return ""

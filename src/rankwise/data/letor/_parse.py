@@ -175,7 +175,10 @@ def _target(text: bytes, whole: NDArray[np.int32]) -> NDArray[np.float64] | None
     if whole.min() >= 0:
         return whole.astype(np.float64)
     try:  # a word that is not a whole number >= 0
-        target = np.array([float(line.partition(b" ")[0]) for line in text.splitlines()])
+        words = [line.partition(b" ")[0] for line in text.splitlines()]
+        if any(b"_" in word for word in words):  # a number of Python, of no file
+            return None
+        target = np.array([float(word) for word in words])
     except ValueError:
         return None
     return target if np.isfinite(target).all() else None

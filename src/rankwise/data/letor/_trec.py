@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from rankwise.data._text import read_fields
-from rankwise.data.errors import DataError
+from rankwise.data._text import as_number, as_whole, read_fields
+from rankwise.data.errors import DataError, reads
+from rankwise.errors import short_repr
 from rankwise.files import require_unchanged_table, write_table
 
 Value = TypeVar("Value", int, float)
@@ -21,6 +22,7 @@ Qrels: TypeAlias = dict[str, dict[str, int]]
 """Judgments by query and document; not above 0 is not relevant."""
 
 
+@reads("a run")
 def read_run(path: str | Path) -> Run:
     """Read a run: ``query Q0 document rank score tag`` lines; the score decides, not the rank.
 
@@ -42,9 +44,10 @@ def read_run(path: str | Path) -> Run:
         >>> read_run(file)
         {'q1': {'d2': 0.9, 'd1': 0.2}}
     """
-    return _by_query(path, "query Q0 document rank score tag", "score", "a number", float)
+    return _by_query(path, "query Q0 document rank score tag", "score", "a number", as_number)
 
 
+@reads("qrels")
 def read_qrels(path: str | Path) -> Qrels:
     """Read relevance judgments: ``query iteration document relevance`` lines.
 
@@ -67,7 +70,7 @@ def read_qrels(path: str | Path) -> Qrels:
         {'q1': {'d1': 1, 'd2': 0}}
     """
     layout = "query iteration document relevance"
-    return _by_query(path, layout, "relevance", "a whole number", int)
+    return _by_query(path, layout, "relevance", "a whole number", as_whole)
 
 
 def write_run(
@@ -141,11 +144,14 @@ def _by_query(
         query, document, text = (fields[number] for number in wanted)
         own = found.setdefault(query, {})
         if document in own:
-            raise DataError(f"{place}: document {document!r} was already there for query {query!r}")
+            raise DataError(
+                f"{place}: document {short_repr(document)} was already there for query "
+                f"{short_repr(query)}"
+            )
         with suppress(ValueError):
             own[document] = value(text)
         if math.isnan(own.get(document, math.nan)):
-            raise DataError(f"{place}: the {column} must be {kind}, got {text!r}")
+            raise DataError(f"{place}: the {column} must be {kind}, got {short_repr(text)}")
     return found
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import AliasChoices, BeforeValidator, Field, InstanceOf, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, reason_of
 from rankwise.files import read_npz
 from rankwise.report.comparison.curves import Floats, Levels, levels_of
 from rankwise.report.format import candidate_title
@@ -236,7 +236,7 @@ def read_object(path: Path) -> dict[str, object]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON of a run: {error}") from None
+        raise UsageError(f"{path} is not JSON of a run: {reason_of(error)}") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value

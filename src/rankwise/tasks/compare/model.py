@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError
 from rankwise.data.reading import Kind, Reading, Rule
 from rankwise.data.table import Features
+from rankwise.errors import foreign_errors
 from rankwise.estimators import Ranker
 from rankwise.files import read_npz, sha256_of, whole_folder, write_npz, write_whole
 from rankwise.seals import read_sealed_json, sealed_json
@@ -115,7 +115,7 @@ def load_model(path: Path) -> Model:
     if path.is_file():
         return _of_ranker(path)
     folder = path if (path / _HEADER).exists() else path / "model"
-    try:
+    with foreign_errors(f"{path}: holds no model that rankwise wrote", DataError, ours_too=True):
         header = read_sealed_json((folder / _HEADER).read_bytes())
         if header["format"] != _FORMAT:
             raise ValueError("another format")
@@ -142,15 +142,11 @@ def load_model(path: Path) -> Model:
             header["about"],
             counts and TrainingRows(read_npz(folder / _TRAINING_ROWS)["hashes"], **counts),
         )
-    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: holds no model that rankwise wrote: {error}") from error
 
 
 def _of_ranker(path: Path) -> Model:
-    try:
+    with foreign_errors(f"{path}: cannot be read", DataError):
         ranker = Ranker.load(path)
-    except (OSError, ValueError) as error:
-        raise DataError(str(error)) from error
     places = range(ranker.n_features_in_)
     names = getattr(ranker, "feature_names_in_", [f"f{place + 1}" for place in places])
     kinds = [_KINDS[column.kind] for column in ranker.preparation_.columns]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import platform
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import distributions
 from pathlib import Path
 
 from rankwise.data import DataError
-from rankwise.files import read_npz, sha256_of
+from rankwise.errors import foreign_errors
+from rankwise.files import read_json, read_npz, sha256_of
 from rankwise.report.comparison.run import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
 from rankwise.training import RunFolder, command_of, is_empty, require_unchanged
@@ -71,9 +71,9 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
 
 def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
     try:
-        before = json.loads(config.read_text())
+        before = read_json(config)
         earlier = before["sha256"]
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise DataError(f"{config}: was not written by rankwise compare") from None
     if earlier != digest:
         raise DataError(f"{config.parent}: the run cannot be resumed with other data")
@@ -88,15 +88,15 @@ def rows_of_part(run: Path, part: str) -> Rows:
     if part not in PARTS:
         raise DataError(f"--part must be one of {', '.join(PARTS)}, got {part!r}")
     require_run(run)
-    try:
-        found = read_npz(run / PARTS_FILE)[part]
-    except FileNotFoundError:
+    if not (run / PARTS_FILE).exists():
         raise DataError(
             f"{run}: has no {PARTS_FILE}, which an earlier rankwise did not write; "
             "repeat its `rankwise compare` with --resume, which trains nothing again"
-        ) from None
-    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{run / PARTS_FILE}: holds no rows of a run: {error}") from error
+        )
+    with foreign_errors(f"{run / PARTS_FILE}: holds no rows of a run", DataError):
+        found = read_npz(run / PARTS_FILE)[part]
+        if found.ndim != 1 or found.dtype.kind not in "iu":
+            raise ValueError(f"{part} holds {found.dtype} of shape {found.shape}")
     if not len(found):
         raise DataError(
             f"{run}: has no {part} part: it was tested by --repeats, and its model has learned "

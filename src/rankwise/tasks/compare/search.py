@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -89,7 +88,7 @@ class Search:
         try:
             arrays = read_npz(self._file)
             return folds_of(arrays) if int(arrays["number"]) == number else None
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except Exception:  # whatever is wrong with it, it is made anew
             return None
 
     @property

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from rankwise.data import DataError
 from rankwise.data.letor import Letor
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.estimators import Ranker
 from rankwise.estimators.names import is_graded
 from rankwise.estimators.processes import shared_fit
+from rankwise.files import read_json
 from rankwise.naming import metric
 from rankwise.report import write_csv, write_json
 from rankwise.report.verdict import Verdict
@@ -115,6 +116,7 @@ def run(
     one network on their joined batches; the first one writes, the others return None. ``clicks`` is
     where the relevances of ``train`` come from, if not from the file itself.
     """
+    train.require_width()
     if settings.model != "mlp":
         require_one_process(f"rankwise rank --model {settings.model}")
     devices, ended = None, (out / CONFIG).exists
@@ -179,8 +181,9 @@ def run(
 
 def _require_the_same(config: Path, asked: Mapping[str, Mapping[str, object]]) -> None:
     """Refuse to go on with a finished run of other files or settings."""
-    runs = json.loads(config.read_text()), json.loads(json.dumps(asked))
-    before, now = ({**run.get("settings", {}), **run.get("data", {})} for run in runs)
+    with foreign_errors(f"{config}: is not the settings of a run"):
+        runs = read_json(config), json.loads(json.dumps(asked))
+        before, now = ({**run.get("settings", {}), **run.get("data", {})} for run in runs)
     for name in sorted({*before, *now} - {"test"}):
         if before.get(name) != now.get(name):
             raise UsageError(
@@ -199,11 +202,9 @@ def load_run(folder: Path) -> tuple[Settings, Ranker]:
 
 
 def _read_run(folder: Path) -> tuple[Settings, Ranker]:
-    try:
-        settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
+    with foreign_errors(f"{folder}: is not a run that can be read", ours_too=True):
+        settings = Settings(**read_json(folder / CONFIG)["settings"])
         return settings, Ranker.load(folder / MODEL)
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"{folder}: is not a run that can be read: {error}") from None
 
 
 def scores_of(ranker: Ranker, data: Letor) -> NDArray[np.float64]:

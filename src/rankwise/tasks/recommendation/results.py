@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Set
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from rankwise.errors import UsageError
-from rankwise.files import nan_to_none, write_json, write_whole
+from rankwise.errors import UsageError, foreign_errors
+from rankwise.files import nan_to_none, read_json, write_json, write_whole
 from rankwise.report import Section, Table, settings_section, write_html
 from rankwise.report.elements import Markup, element
 from rankwise.report.verdict import Verdict, counted
@@ -66,9 +64,9 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Model]:
             why = "is not finished: train it on with --resume" if unfinished else "is not a run"
             raise UsageError(f"{folder}: {why} ({name} is missing)")
     require_unchanged(folder, CONFIG, MODEL, IDS, PAIRS)
-    try:
-        settings = Settings(**json.loads((folder / CONFIG).read_text())["settings"])
-        ids = json.loads((folder / IDS).read_text())
+    with foreign_errors(f"{folder}: is not a run that can be read", ours_too=True):
+        settings = Settings(**read_json(folder / CONFIG)["settings"])
+        ids = read_json(folder / IDS)
         columns, state = _read_sealed(folder / PAIRS), _read_sealed(folder / MODEL)
         problem = Problem(
             tuple(ids["users"]),
@@ -91,9 +89,6 @@ def load_run(folder: Path) -> tuple[Settings, Problem, Model]:
         with torch.random.fork_rng(devices=[]):
             network = new_model(problem, settings, refit=bool(settings.refit))
         network.load_state_dict(state)
-    except (SafetensorError, KeyError, TypeError, RuntimeError, ValueError) as error:
-        why = " ".join(str(error).split())
-        raise UsageError(f"{folder}: is not a run that can be read: {why}") from None
     return settings, problem, network.eval()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.data.images.image_file import image_size
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.files import read_npz, write_npz
 from rankwise.retrieval import ApproximateSearch, Cells, Nearest, Recall, nearest
 from rankwise.tasks.retrieval.task import EmbeddingNet
@@ -86,7 +85,7 @@ def read_index(path: Path) -> Index:
     """Read an index, or raise where the file is something else."""
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
-    try:
+    with foreign_errors(f"{path}: is not an index of this command", ours_too=True):
         file = read_npz(path)
         maker = str(file["network"])
         vectors = file["embeddings"].astype(np.float32, copy=False)
@@ -95,8 +94,6 @@ def read_index(path: Path) -> Index:
             cells = Cells(file["centers"], file["cell"], int(file["probes"]))
             cells.check(*vectors.shape)
             index = replace(index, cells=cells)
-    except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise UsageError(f"{path}: is not an index of this command: {error}; {_ANEW}") from None
     if vectors.ndim != 2 or len(index.paths) != len(vectors):
         raise UsageError(f"{path}: is not an index of this command: its arrays do not fit")
     return index

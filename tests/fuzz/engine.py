@@ -1,0 +1,211 @@
+"""Run mutated files through the readers, in forked processes that may die, hang or grow."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import resource
+import signal
+import struct
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from shutil import rmtree
+
+from tests.fuzz.mutations import mutated
+from tests.fuzz.targets import TARGETS
+
+from rankwise.errors import UsageError
+
+HANG = 30.0  # seconds of one input
+MEMORY = 1 << 30  # bytes that one process may take beyond what it began with
+_BATCH = 400  # inputs of a process, so that what one leaves behind is not found by all others
+_SLOW = 40  # inputs of every other reader for one of a reader that is slow
+_LONGEST = 5000  # letters of a message
+_PAGE = resource.getpagesize()
+
+Input = tuple[str, bytes]
+
+
+@dataclass
+class Outcome:
+    """Counts by reader and result, and the inputs that failed with what they did."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    failures: list[tuple[str, str, bytes]] = field(default_factory=list)
+
+    def add(self, name: str, result: str) -> None:
+        self.counts.setdefault(name, Counter())[result] += 1
+
+    def fail(self, result: str, why: str, one: Input) -> None:
+        self.add(one[0], result)
+        self.failures.append((one[0], f"{result}: {why}", one[1]))
+
+
+class Seeds:
+    """Valid files of every reader, made by processes of their own, and the folders around them."""
+
+    def __init__(self, folder: Path, names: Sequence[str]) -> None:
+        self.folder, self.names = folder, list(names)
+        _forked(self._make)
+        self.held = {
+            name: [path.read_bytes() for path in sorted((folder / "seeds" / name).iterdir())]
+            for name in self.names
+        }
+
+    def _make(self) -> None:
+        for name in self.names:
+            target, made = TARGETS[name], self.folder / "made" / name
+            made.mkdir(parents=True)
+            place = self.folder / "seeds" / name
+            place.mkdir(parents=True)
+            for number, content in enumerate(target.seeds(made)):
+                (place / f"{number:02d}").write_bytes(content)
+            (self.folder / "run" / name).mkdir(parents=True)
+            target.around(self.folder / "run" / name)
+
+    def inputs(self, seed: int, start: int, stop: int) -> Iterator[Input]:
+        """Yield inputs by number: unchanged seeds first, then every reader in turn."""
+        plain = [(name, content) for name in self.names for content in self.held[name]]
+        yield from plain[start:stop]
+        quick = [name for name in self.names if not TARGETS[name].slow]
+        slow = [name for name in self.names if TARGETS[name].slow]
+        turns = [*quick * (_SLOW if slow else 1), *slow]
+        for number in range(max(start, len(plain)), stop):
+            name, random = turns[number % len(turns)], Random(f"{seed} {number}")
+            held = self.held[name]
+            yield name, mutated(random, random.choice(held), held)
+
+
+def _forked(function: Callable[[], None]) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            function()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError("the valid files could not be made")
+
+
+def read_one(folder: Path, one: Input) -> str:
+    """Return ``read`` or ``refused``, or what else was raised."""
+    name, content = one
+    path = folder / "run" / name / TARGETS[name].name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            TARGETS[name].read(folder / "run" / name)
+    except UsageError as error:
+        message = str(error)
+        if len(message) > _LONGEST or "\n" in message:
+            return f"a message of {len(message)} letters"
+        return "refused"
+    except BaseException as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        return f"{type(error).__name__} {str(error)[:200]} ({place})"
+    return "read"
+
+
+def run(folder: Path, inputs: Sequence[Input], outcome: Outcome) -> None:
+    """Read all inputs, in processes that are replaced where one dies."""
+    start = 0
+    while start < len(inputs):
+        start = _batch(folder, inputs, start, outcome)
+
+
+def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) -> int:
+    """Read up to a batch of inputs in one process; return the first that is left."""
+    stop, shared = min(len(inputs), start + _BATCH), mmap.mmap(-1, 16)
+    results = folder / "results"
+    results.unlink(missing_ok=True)
+    shared[:16] = struct.pack("qd", start, time.monotonic())
+    child = os.fork()
+    if child == 0:
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        with results.open("a") as file:
+            for number in range(start, stop):
+                shared[:16] = struct.pack("qd", number, time.monotonic())
+                file.write(json.dumps([number, read_one(folder, inputs[number])]) + "\n")
+                file.flush()
+        os._exit(0)
+    ended = _watched(child, shared)
+    done = (
+        [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+    )
+    for number, result in done:
+        if result in ("read", "refused"):
+            outcome.add(inputs[number][0], result)
+        else:
+            outcome.fail("raw", result, inputs[number])
+    number = start + len(done)
+    if ended and number < stop:
+        result, _, why = ended.partition(" ")
+        outcome.fail(result, why, inputs[number])
+        number += 1
+    return number
+
+
+def _watched(child: int, shared: mmap.mmap) -> str:
+    """Wait for a process; return what ended it, or nothing."""
+    allowed = _resident(child) + MEMORY
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            if os.WIFSIGNALED(status):
+                return f"death by signal {os.WTERMSIG(status)}"
+            return f"death with code {os.WEXITSTATUS(status)}" if status else ""
+        _, began = struct.unpack("qd", shared[:16])
+        ended = ""
+        if time.monotonic() - began > HANG:
+            ended = f"hang of {HANG:.0f} s"
+        elif (used := _resident(child)) > allowed:
+            ended = f"memory of {used:,} bytes"
+        if ended:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return ended
+        time.sleep(0.01)
+
+
+def _resident(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError):
+        return 0
+
+
+def stored(corpus: Path) -> list[Input]:
+    """Return the inputs that failed once: files called by their reader and a hash."""
+    return [
+        (path.name.rpartition("-")[0], path.read_bytes()) for path in sorted(corpus.glob("*-*"))
+    ]
+
+
+def store(corpus: Path, one: Input) -> Path:
+    """Keep an input that failed."""
+    path = corpus / f"{one[0]}-{hashlib.sha256(one[1]).hexdigest()[:12]}"
+    path.write_bytes(one[1])
+    return path
+
+
+def cleared(folder: Path) -> Path:
+    """Return an empty folder."""
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
