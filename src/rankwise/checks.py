@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
 
 _BLOCK = 1 << 22  # values copied at a time
 
@@ -83,6 +85,23 @@ def require_tensor(name: str, value: object) -> None:
         raise ValueError(
             f"{name} must be a torch.Tensor, got {type(value).__name__}; "
             f"pass torch.as_tensor({name})"
+        )
+
+
+def require_values(name: str, value: Tensor) -> None:
+    """Raise on a tensor whose values cannot be sorted and counted here and now."""
+    if torch.compiler.is_dynamo_compiling():  # whose tensors are checked when the graph runs
+        return
+    if is_functorch_wrapped_tensor(value) or forward_ad._current_level >= 0:
+        raise RuntimeError(
+            f"{name} must be a plain tensor, got one inside torch.func (grad, vmap, jvp) or "
+            "forward-mode differentiation, which rankwise has no rules for; use "
+            "torch.autograd.grad, and leading dimensions in place of vmap"
+        )
+    if value.device.type == "meta":
+        raise ValueError(
+            f"{name} must hold values, got a tensor on the meta device, which has none; "
+            "pass a tensor on the device of the model"
         )
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
-from rankwise.eager import eager_only
+from rankwise.eager import eager_backward
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._batch import Batch
@@ -144,12 +144,12 @@ class _OwnSpread(torch.autograd.Function):
     @staticmethod
     def forward(ctx, batches: list[Batch], moments: Moments, *scores: Tensor):  # type: ignore[no-untyped-def]
         ctx.moments = moments
+        ctx.save_for_backward(*scores)
         ctx.batches = [] if moments.block else [batch.detached() for batch in batches]
         return tuple(s.view_as(s) for s in scores)
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
+    @eager_backward
     def backward(ctx, *arriving: Tensor):  # type: ignore[no-untyped-def]
         moments: Moments = ctx.moments
         if moments.block is not None:

@@ -86,6 +86,7 @@ class PApAtK(ScaledObjective):
         require_count("k", k)
         require_positive("temperature", temperature)
         self.k, self.form, self.temperature = k, form, temperature
+        self.twice_differentiable = self.score_scale != "auto"
 
     def risk(self, lists: Lists) -> Tensor:
         negatives = gathered(

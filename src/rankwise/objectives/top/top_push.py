@@ -31,6 +31,8 @@ class TopPush(Objective):
         Li, Jin and Zhou 2014, "Top Rank Optimization in Linear Time".
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
