@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from rankwise.checks import (
     require_binary,
-    require_finite,
     require_ids,
     require_list_dimension,
     require_one_of,
     require_relevance,
+    require_scores,
     require_shares,
     trusted,
 )
@@ -265,7 +265,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         require_target = require_relevance if self.graded else by_kind
         fill_masked = check_values(scores, target, mask, arguments.weight, require_target)
         if (previous := arguments.previous_scores) is not None:
-            require_finite("previous_scores", previous if mask is None else previous[mask])
+            require_scores("previous_scores", previous if mask is None else previous[mask])
         return fill_masked
 
     def _risks(

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import (
-    require_finite,
     require_floating,
     require_mask,
-    require_not_negative,
     require_one_of,
     require_same_device,
     require_same_shape,
+    require_scores,
     require_tensor,
     require_values,
+    require_weights,
     values_are_checked,
     warn_caller,
 )
@@ -188,10 +188,10 @@ def read_classes(
         )
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     scores = scores.masked_fill(~present.unsqueeze(-1), 0)
-    require_finite("scores", scores)
+    require_scores("scores", scores)
     weights = present.to(scores.dtype)
     if weight is not None:
-        require_not_negative("weight", weight)
+        require_weights("weight", weight)
         weights = torch.where(present, weight.to(scores.dtype), 0)
     rows = math.prod(shape[:-1]), shape[-1]
     items = rows[0] * rows[1]
