@@ -81,7 +81,7 @@ def test_weights_of_any_size_have_finite_losses(row, size, one):
         value = call(row.rescaled(), scores, target, weight=weight)
     except ValueError as error:
         too_many = "weight must add up to at most" in str(error) and size > 1
-        assert too_many or "weight must be 0 or 1 for an inner function" in str(error)
+        assert too_many or "weight must be 0 or 1 for an inner function" in str(error)  # noqa: PT017
         return
     assert value.isfinite()
     assert torch.autograd.grad(value, scores)[0].isfinite().all()
