@@ -13,8 +13,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
+from torch.autograd import forward_ad
 
 _BLOCK = 1 << 22  # values copied at a time
+LARGEST_SCORE = 1e15
+"""Of scores of an objective: sums of squares of their differences are single-precision numbers."""
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-30, 1e15
+"""Of weights of an objective, but for 0: so are sums and ratios of weights."""
 
 
 _reads_values: ContextVar[bool] = ContextVar("rankwise_reads_values", default=True)
@@ -86,6 +92,23 @@ def require_tensor(name: str, value: object) -> None:
         )
 
 
+def require_values(name: str, value: Tensor) -> None:
+    """Raise on a tensor whose values cannot be sorted and counted here and now."""
+    if torch.compiler.is_dynamo_compiling():  # whose tensors are checked when the graph runs
+        return
+    if is_functorch_wrapped_tensor(value) or forward_ad._current_level >= 0:
+        raise RuntimeError(
+            f"{name} must be a plain tensor, got one inside torch.func (grad, vmap, jvp) or "
+            "forward-mode differentiation, which rankwise has no rules for; use "
+            "torch.autograd.grad, and leading dimensions in place of vmap"
+        )
+    if value.device.type == "meta":
+        raise ValueError(
+            f"{name} must hold values, got a tensor on the meta device, which has none; "
+            "pass a tensor on the device of the model"
+        )
+
+
 def require_list_dimension(scores: Tensor, mask: Tensor | None) -> None:
     """Raise where the last dimension, the list, has one item: the output of ``nn.Linear(d, 1)``.
 
@@ -144,6 +167,40 @@ def require_finite(
     if value.isinf().any():
         count = int(value.isinf().sum())
         raise ValueError(f"{name} contains infinite values ({count} of {value.numel()}); {advice}")
+
+
+def require_scores(name: str, value: Tensor) -> None:
+    """Raise on scores that are NaN or so large that sums of their squares overflow."""
+    if value.numel() == 0 or not values_are_checked():
+        return
+    low, high = value.aminmax()  # both are NaN if any value is
+    if torch.maximum(high, -low).item() <= LARGEST_SCORE:
+        return
+    require_finite(name, value)
+    raise ValueError(
+        f"{name} must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, got values from "
+        f"{low.item():.4g} to {high.item():.4g}; mask entries instead of filling them with a huge number, or "
+        "look for a model that diverges"
+    )
+
+
+def require_weights(name: str, value: Tensor) -> None:
+    """Raise on weights that are negative, not finite, or whose sums or ratios overflow."""
+    if not value.is_floating_point() or value.numel() == 0 or not values_are_checked():
+        require_not_negative(name, value)
+        return
+    low, high = (end.item() for end in value.aminmax())  # both are NaN if any value is
+    if low == 0:
+        low = value.masked_fill(value == 0, torch.inf).min().item()
+    if low >= SMALLEST_WEIGHT and high <= LARGEST_WEIGHT:
+        return
+    if high == 0:  # no item is present
+        return
+    require_not_negative(name, value)
+    raise ValueError(
+        f"{name} must be 0 or between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, got values from "
+        f"{low:.4g} to {high:.4g}; scale them, a weight of 2 counts as the item twice"
+    )
 
 
 def require_shape(name: str, value: Tensor, *shape: int | str) -> None:

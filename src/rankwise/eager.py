@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -65,27 +65,142 @@ class Function(torch.autograd.Function):
             """Call the function."""
 
 
+_FIRST_ONLY = (
+    "this part of rankwise has first gradients only, and a second derivative of it was asked for; "
+    "leave out create_graph=True, or take an objective that is twice_differentiable"
+)
+
+
 def eager_backward(backward: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
     """Run the backward pass of an autograd function in eager mode, and only for first gradients.
 
-    Torch raises for a second one where the gradient that arrives has a graph. Where it is constant,
-    as that of a sum, the second derivative would silently be zero.
+    The function has to save its inputs. With ``create_graph=True`` its gradients become functions
+    of them that raise when they are differentiated. Torch's ``once_differentiable`` connects them
+    to nothing: a second derivative with respect to the inputs would silently be without them.
     """
-    once: Callable[..., T] = torch.autograd.function.once_differentiable(backward)
 
     @wraps(backward)
     def call(ctx: C, /, *gradients: P.args, **none: P.kwargs) -> T:
-        if torch.is_grad_enabled():
-            return once(ctx, *map(_with_graph, gradients), **none)
-        return once(ctx, *gradients, **none)
+        if not torch.is_grad_enabled():
+            return backward(ctx, *gradients, **none)
+        with torch.no_grad():
+            found: Any = backward(ctx, *gradients, **none)
+        saved: Any = ctx
+        inputs = [t for t in saved.saved_tensors if t is not None and t.requires_grad]
+        # A gradient that arrives may be constant, as that of a sum; then it is given a graph.
+        inputs += [_with_graph(gradient) for gradient in gradients if isinstance(gradient, Tensor)]
+        refused: Any = tuple(None if t is None else refuse_second(t, *inputs) for t in found)
+        return refused
 
     return eager_only(call)
 
 
-def _with_graph(gradient: object) -> object:
-    if isinstance(gradient, Tensor) and not gradient.requires_grad:
-        return gradient.detach().requires_grad_()
-    return gradient
+def differentiable_backward(
+    again: Callable[Concatenate[C, P], T],
+) -> Callable[[Callable[Concatenate[C, P], T]], Callable[Concatenate[C, P], T]]:
+    """Run a backward pass in eager mode; with ``create_graph=True`` run ``again`` in its place.
+
+    ``again`` returns the same gradients as differentiable functions of the saved inputs.
+    """
+
+    def decorate(backward: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
+        @wraps(backward)
+        def call(ctx: C, /, *gradients: P.args, **none: P.kwargs) -> T:
+            chosen = again if torch.is_grad_enabled() else backward
+            return chosen(ctx, *gradients, **none)
+
+        return eager_only(call)
+
+    return decorate
+
+
+def gradients_of(
+    function: Callable[..., Tensor],
+    inputs: Sequence[Tensor | None],
+    wanted: Sequence[bool],
+    arriving: Tensor,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradients of a function of tensors, themselves differentiable functions of them.
+
+    Args:
+        function: A function of ``inputs`` of torch's own operations.
+        inputs: Its arguments.
+        wanted: Whether the gradient of each of them is wanted.
+        arriving: The gradient of its result.
+    """
+    # One input may be computed from another: each becomes a variable of its own.
+    own = [None if t is None else t.view_as(t) for t in inputs]
+    value = function(*own)
+    chosen = [t for t, needed in zip(own, wanted, strict=True) if needed and t is not None]
+    if value.requires_grad and chosen:
+        found = iter(
+            torch.autograd.grad(
+                value,
+                chosen,
+                arriving.to(value.dtype),
+                create_graph=True,
+                allow_unused=True,
+                materialize_grads=True,
+            )
+        )
+    else:
+        found = iter([torch.zeros_like(t) for t in chosen])
+    return tuple(next(found) if needed else None for needed in wanted)
+
+
+def refuse_second(gradient: Tensor, *inputs: Tensor, message: str = _FIRST_ONLY) -> Tensor:
+    """Return a gradient whose derivative with respect to any of the inputs raises."""
+    return _Refused.apply(message, gradient, *inputs)
+
+
+class _Refused(Function):
+    """The identity in its first tensor, connected to the others; its backward pass raises."""
+
+    @staticmethod
+    def forward(ctx: Context[str], message: str, gradient: Tensor, *inputs: Tensor) -> Tensor:
+        ctx.kept = message
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(ctx: Context[str], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        raise RuntimeError(ctx.kept)
+
+
+class _FirstGradientOnly(Function):
+    """The same scores, with a gradient that cannot be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Context[str], scores: Tensor, message: str) -> Tensor:
+        ctx.kept = message
+        ctx.save_for_backward(scores)
+        return scores.view_as(scores)
+
+    @staticmethod
+    def backward(ctx: Context[str], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,) = gradients
+        if torch.is_grad_enabled():
+            gradient = refuse_second(gradient, *ctx.saved_tensors, message=ctx.kept)
+        return gradient, None
+
+
+def first_gradient_only(scores: Tensor, what: str) -> Tensor:
+    """Return the same scores; a second derivative of what is computed from them raises.
+
+    For a loss whose gradient holds parts of it constant. The derivative of such a gradient would
+    be without them, and nothing would show it.
+    """
+    if not (torch.is_grad_enabled() and scores.requires_grad):
+        return scores
+    return _FirstGradientOnly.apply(
+        scores,
+        f"{what} has first gradients only, since these hold a part of it constant, and a second "
+        "derivative was asked for; leave out create_graph=True, or take an objective that is "
+        "twice_differentiable, such as PairwiseAUC",
+    )
+
+
+def _with_graph(gradient: Tensor) -> Tensor:
+    return gradient if gradient.requires_grad else gradient.detach().requires_grad_()
 
 
 def _disabled(function: Callable[P, T]) -> Callable[P, T]:

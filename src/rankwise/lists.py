@@ -16,12 +16,12 @@ from torch import Tensor
 
 from rankwise.checks import (
     require_binary,
-    require_finite,
     require_floating,
-    require_not_negative,
     require_relevance,
     require_same_device,
     require_same_shape,
+    require_scores,
+    require_weights,
     values_are_checked,
 )
 
@@ -290,10 +290,10 @@ def check_values(
     """
     scores = scores.detach()
     try:
-        require_finite("scores", scores)
+        require_scores("scores", scores)
         require_target("target", target)
         if weight is not None:
-            require_not_negative("weight", weight)
+            require_weights("weight", weight)
     except ValueError:
         if mask is None:
             raise

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.baselines.detection import ErrorDrivenStep, ranks
-from rankwise.checks import require_list_dimension, require_tensor
-from rankwise.eager import eager_only
+from rankwise.checks import require_list_dimension, require_tensor, require_values
+from rankwise.eager import eager_only, first_gradient_only
 from rankwise.lists import split_lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import warn_of_one_class
@@ -79,9 +79,11 @@ class ALRP(nn.Module):
             ``RuntimeWarning``.
         """
         require_tensor("scores", scores)
+        require_values("scores", scores)
         require_list_dimension(scores, None)
         if scores.dim() != 1:
             raise ValueError(f"scores must be one list, shape (n,), got {tuple(scores.shape)}")
+        scores = first_gradient_only(scores, "ALRP")
         with torch.autocast(scores.device.type, enabled=False):
             lists = split_lists(scores.unsqueeze(0), target.unsqueeze(0))
             n_positives = lists.positives.shape[-1]

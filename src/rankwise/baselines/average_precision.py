@@ -38,6 +38,8 @@ class SmoothAP(Objective):
         Brown et al. 2020, "Smooth-AP: Smoothing the path towards large-scale image retrieval".
     """
 
+    twice_differentiable = True
+
     def __init__(self, tau: float = 0.01, *, reduction: Reduction = "mean") -> None:
         super().__init__(reduction=reduction)
         require_positive("tau", tau)
@@ -149,6 +151,8 @@ class HistogramAP(Objective):
         Revaud et al. 2019, "Learning with average precision: Training image retrieval with a
         listwise loss".
     """
+
+    twice_differentiable = True
 
     def __init__(
         self, bins: int = 20, *, low: float = -1.0, high: float = 1.0, reduction: Reduction = "mean"

@@ -114,6 +114,7 @@ class LDAM(ClassObjective):
         Cao et al. 2019, "Learning imbalanced datasets with label-distribution-aware margin loss".
     """
 
+    twice_differentiable = True
     margins: Tensor
     class_weight: Tensor  # from the epoch ``defer`` on
     epoch: Tensor

@@ -138,6 +138,8 @@ class DistributionalRanking(Objective):
         Qian et al. 2020, "DR loss: Improving object detection by distributional ranking".
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         positive_lambda: float = 1.0,

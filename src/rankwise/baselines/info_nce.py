@@ -35,6 +35,7 @@ class InfoNCE(Objective):
         Van den Oord et al. 2018, "Representation learning with contrastive predictive coding".
     """
 
+    twice_differentiable = True
     whole_negatives: ClassVar[bool] = True
 
     def __init__(self, temperature: float = 0.07, *, reduction: Reduction = "mean") -> None:

@@ -44,6 +44,7 @@ class ListMLE(Objective):
         Xia et al. 2008, "Listwise approach to learning to rank: Theory and algorithm".
     """
 
+    twice_differentiable = True
     graded: ClassVar[bool] = True
 
     def risk(self, lists: Lists) -> Tensor:
@@ -156,6 +157,7 @@ class LambdaLoss(Objective):
         Wang et al. 2018, "The LambdaLoss framework for ranking metric optimization".
     """
 
+    twice_differentiable = True
     graded: ClassVar[bool] = True
 
     def __init__(

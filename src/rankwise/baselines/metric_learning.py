@@ -5,7 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_each, require_number, require_positive
+from rankwise.checks import (
+    require_count,
+    require_each,
+    require_number,
+    require_positive,
+    require_values,
+)
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.memory import EmbeddingBank
@@ -39,6 +45,8 @@ class Contrastive(Objective):
         Hadsell et al. 2006, "Dimensionality reduction by learning an invariant mapping"; Wang et
         al. 2020, "Cross-batch memory for embedding learning".
     """
+
+    twice_differentiable = True
 
     def __init__(self, margin: float = 0.5, *, reduction: Reduction = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -77,6 +85,8 @@ class Triplet(Objective):
     Reference:
         Schroff et al. 2015, "FaceNet"; Hermans et al. 2017, "In defense of the triplet loss".
     """
+
+    twice_differentiable = True
 
     def __init__(
         self, margin: float = 0.1, *, violating_only: bool = False, reduction: Reduction = "mean"
@@ -128,6 +138,8 @@ class MultiSimilarity(Objective):
     Reference:
         Wang et al. 2019, "Multi-similarity loss with general pair weighting".
     """
+
+    twice_differentiable = True
 
     def __init__(
         self,
@@ -220,6 +232,7 @@ class CrossBatchMemory(ReprFromOptions, nn.Module):
     @eager_only
     def forward(self, embeddings: Tensor, labels: Tensor) -> Tensor:
         """Compute the objective over the batch and the embeddings remembered before it."""
+        require_values("embeddings", embeddings)
         gallery, gallery_labels = None, None
         if int(self.batches) >= self.start:
             gallery, gallery_labels = self.bank(embeddings, labels)

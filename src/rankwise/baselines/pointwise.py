@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from rankwise.checks import require_number, values_are_checked
+from rankwise.checks import require_number, require_values, values_are_checked
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
@@ -28,6 +28,7 @@ class PointwiseObjective(Objective):
     implements :meth:`item_loss`.
     """
 
+    twice_differentiable = True
     pointwise: ClassVar[bool] = True
 
     @abstractmethod
@@ -116,6 +117,9 @@ def _of_whole_lists(scores: Tensor, target: Tensor) -> Tensor | None:
         return torch.binary_cross_entropy_with_logits(scores, target, reduction=_MEAN)
     if not dtype.is_floating_point or scores.device != target.device:
         return None
+    if values_are_checked():
+        require_values("scores", scores)
+        require_values("target", target)
     if dtype is not torch.float32:
         dtype = torch.promote_types(dtype, torch.float32)
         scores = scores.to(dtype)

@@ -15,6 +15,7 @@ from rankwise.checks import (
     require_number,
     require_positive,
     require_tensor,
+    require_values,
 )
 from rankwise.eager import eager_only
 from rankwise.objectives.base import Reduction
@@ -29,6 +30,8 @@ class ProxyObjective(ClassObjective):
     :class:`~rankwise.objectives.ClassObjective`. The proxies are parameters: pass
     ``loss.parameters()`` to the optimizer. ``risk`` of a subclass gets the cosines, one per class.
     """
+
+    twice_differentiable = True
 
     def __init__(
         self,
@@ -60,6 +63,7 @@ class ProxyObjective(ClassObjective):
     ) -> Tensor:
         """Compute the loss of embeddings (``scores``) with their class ids (``target``)."""
         require_tensor("scores", scores)
+        require_values("scores", scores)
         require_floating("scores", scores)
         dimension = self.proxies.shape[1]
         if scores.dim() < 2 or scores.shape[-1] != dimension:

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn.functional import pad
 
-from rankwise.eager import Context, Function, eager_only
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.metrics.gather import gather_equal, is_distributed
 
 _PREFIX = 8  # bytes of the number that says how long the header is
@@ -168,10 +168,11 @@ class _Gathered(Function):
         ctx: Context[_Kept], own: Tensor, everything: Tensor, place: tuple[slice, ...], times: int
     ) -> Tensor:
         ctx.kept = own.shape, own.dtype, place, times
+        ctx.save_for_backward(own)
         return everything
 
     @staticmethod
-    @eager_only
+    @eager_backward
     def backward(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,), (shape, dtype, place, times) = gradients, ctx.kept
         if not times:  # every process has a part of the loss, and so a part of the gradient

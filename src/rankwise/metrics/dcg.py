@@ -62,9 +62,17 @@ def gains_of(relevance: Tensor, gain: Gain) -> Tensor:
     return relevance.exp2() - 1
 
 
+_MOST_RANKS = 1 << 26  # whose discounts take half a gigabyte
+
+
 def _discount_through(rank: Tensor) -> Tensor:
     """Return Σ_{r ≤ rank} 1/log₂(1 + r), linear between whole ranks."""
-    longest = math.ceil(float(rank.max()))
+    if (most := float(rank.max())) > _MOST_RANKS:
+        raise ValueError(
+            f"weight must add up to at most {_MOST_RANKS} in a list for NDCG, which takes a "
+            f"discount for each rank, got {most:.4g}; pass k or smaller weights"
+        )
+    longest = math.ceil(most)
     ranks = torch.arange(1, longest + 2, dtype=rank.dtype, device=rank.device)
     single = 1 / (1 + ranks).log2()
     through = torch.nn.functional.pad(single.cumsum(0), (1, 0))

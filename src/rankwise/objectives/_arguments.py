@@ -13,6 +13,7 @@ from rankwise.checks import (
     require_same_device,
     require_same_shape,
     require_tensor,
+    require_values,
     warn_caller,
 )
 from rankwise.objectives._batch import Batch, MemoryBy
@@ -29,6 +30,7 @@ def check_tensors(given: dict[str, Tensor], memory_by: MemoryBy) -> None:
             require_tensor(name, value)
         elif value.device != scores.device:
             require_same_device(name, value, "scores", scores)
+        require_values(name, value)
     for name in ("scores", "previous_scores"):
         if name in given and not given[name].is_floating_point():
             require_floating(name, given[name])

@@ -177,11 +177,11 @@ class _GradientInForward(Function):
                 which = torch.ones(len(part), dtype=torch.bool, device=part.device)
             values[rows][which] = found.values.detach().to(dtype)
             ranked.append(which)
-        ctx.save_for_backward(gradient)
+        ctx.save_for_backward(scores, gradient)
         return values
 
     @staticmethod
     @eager_backward
     def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        (gradient,), (of_values,) = ctx.saved_tensors, arriving
+        (_, gradient), (of_values,) = ctx.saved_tensors, arriving
         return gradient * of_values.to(gradient.dtype).unsqueeze(-1), None, None, None, None

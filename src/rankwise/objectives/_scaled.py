@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
-from rankwise.eager import eager_only
+from rankwise.eager import eager_backward
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._batch import Batch
@@ -62,8 +62,9 @@ class ScaledObjective(Objective):
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
             row = variance.reshape(1, 1)
             variance = self.spread.update(key, row, valid=row[0] < torch.inf).reshape(())
-        spread = variance.sqrt().to(scores[0].dtype)
-        return batches, torch.where(spread > 0, spread, 1)
+        # Scores that are all but tied are not blown up beyond what their gradients can hold.
+        spread = variance.clamp_min(moments.floor).sqrt().to(scores[0].dtype)
+        return batches, torch.where(variance > 0, spread, 1)
 
 
 class Block(NamedTuple):
@@ -83,6 +84,7 @@ class Moments(NamedTuple):
     means: list[list[Tensor]]  # of the lists of every block of every batch, (rows, 1)
     add_up: AddUp | None = None
     block: Block | None = None  # the only one of a small call
+    floor: float = 0.0  # least variance that scores are divided by the root of
 
 
 def measure(batches: list[Batch], add_up: AddUp | None = None) -> Moments:
@@ -110,7 +112,8 @@ def measure(batches: list[Batch], add_up: AddUp | None = None) -> Moments:
         count = torch.as_tensor(lists, device=variance.device).to(variance)
         variance, lists = add_up(torch.stack([variance, count]))
     only = block if len(batches) == len(means[0]) == 1 else None
-    return Moments(variance, lists, means, add_up, only)
+    floor = torch.finfo(batches[0].scores.dtype).tiny
+    return Moments(variance, lists, means, add_up, only, floor)
 
 
 def _blocks(batch: Batch, means: list[Tensor] | None = None) -> Iterator[Block]:
@@ -144,12 +147,12 @@ class _OwnSpread(torch.autograd.Function):
     @staticmethod
     def forward(ctx, batches: list[Batch], moments: Moments, *scores: Tensor):  # type: ignore[no-untyped-def]
         ctx.moments = moments
+        ctx.save_for_backward(*scores)
         ctx.batches = [] if moments.block else [batch.detached() for batch in batches]
         return tuple(s.view_as(s) for s in scores)
 
     @staticmethod
-    @eager_only
-    @torch.autograd.function.once_differentiable
+    @eager_backward
     def backward(ctx, *arriving: Tensor):  # type: ignore[no-untyped-def]
         moments: Moments = ctx.moments
         if moments.block is not None:
@@ -173,8 +176,9 @@ def _pull(moments: Moments, along: Tensor) -> Tensor:
     """How much of the scores is in a gradient, from Σ g·(s − mean) of this process."""
     if moments.add_up is not None:
         along = moments.add_up(along)
-    # Without any variance nothing is apart from its mean, and 0/tiny is 0.
-    return along / moments.variance.clamp_min(torch.finfo(moments.variance.dtype).tiny)
+    # Below the floor the scale is a constant, and has no gradient.
+    floor = moments.floor * moments.lists
+    return torch.where(moments.variance > floor, along / moments.variance, 0)
 
 
 def _without(gradient: Tensor, block: Block, pull: Tensor) -> Tensor:

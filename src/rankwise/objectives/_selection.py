@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_same_shape
-from rankwise.metrics.ranking import band
+from rankwise.metrics.ranking import band, ratio
 from rankwise.pairs.rows import accumulating
 
 _STEPS = 200  # bisection alone needs 60 or so
@@ -49,8 +49,8 @@ def between(
     ordered = accumulating(weight).gather(-1, order)
     mass = torch.zeros_like(ordered).scatter_add(-1, level, ordered)
     # Both bands round alike: a level that is taken whole has a share of exactly 1.
-    share = band(mass, low, high) / band(mass, 0.0, math.inf)
-    share = torch.where(mass > 0, share, 0)
+    # What vanishes beside the mass above it has none.
+    share = ratio(band(mass, low, high), band(mass, 0.0, math.inf))
     part = ordered * share.gather(-1, level)
     return torch.zeros_like(part).scatter(-1, order, part).to(weight.dtype)
 

@@ -13,15 +13,15 @@ from torch import Tensor, nn
 
 from rankwise.checks import (
     require_binary,
-    require_finite,
     require_ids,
     require_list_dimension,
     require_one_of,
     require_relevance,
+    require_scores,
     require_shares,
     trusted,
 )
-from rankwise.eager import eager_only
+from rankwise.eager import eager_only, first_gradient_only
 from rankwise.lists import Lists, check_values, split_by_target
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction, check_tensors, warn_of_one_class
@@ -95,6 +95,9 @@ class Objective(ReprFromOptions, nn.Module, ABC):
       ``summary_width`` of them, and stored by :meth:`update`; those that it learns *from* the risk
       are the updates of a :class:`Risk`.
     - ``uses_previous_scores``: it takes ``previous_scores``.
+    - ``twice_differentiable``: its gradient is that of its value, without a part that is held
+      constant (a memory, a detached factor). Other objectives raise where a second derivative is
+      asked for, as by a gradient penalty.
 
     Args:
         reduction: ``"mean"`` or ``"sum"`` over the lists that can be ranked, or ``"none"``: one
@@ -121,6 +124,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     whole_negatives: ClassVar[bool] = False
     whole_positives: ClassVar[bool] = False
     uses_previous_scores: ClassVar[bool] = False
+    twice_differentiable: bool = False
     memory_by: MemoryBy = None
     memory_size: int = 1  # how many lists or items the memory was made for
     summary_width: int = 0  # numbers that :meth:`summarize` gives for each list; 0: not asked
@@ -214,6 +218,8 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
         """Compute the value of a call: the steps of every objective, top to bottom."""
         fill_masked = self.check(scores, target, arguments)
+        if not self.twice_differentiable:
+            scores = first_gradient_only(scores, type(self).__name__)
         kind = scores.device.type
         autocast = torch.is_autocast_enabled(kind)
         checked = trusted.set(True)
@@ -259,7 +265,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         require_target = require_relevance if self.graded else by_kind
         fill_masked = check_values(scores, target, mask, arguments.weight, require_target)
         if (previous := arguments.previous_scores) is not None:
-            require_finite("previous_scores", previous if mask is None else previous[mask])
+            require_scores("previous_scores", previous if mask is None else previous[mask])
         return fill_masked
 
     def _risks(

@@ -11,18 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import (
-    require_finite,
     require_floating,
     require_mask,
-    require_not_negative,
     require_one_of,
     require_same_device,
     require_same_shape,
+    require_scores,
     require_tensor,
+    require_values,
+    require_weights,
     values_are_checked,
     warn_caller,
 )
-from rankwise.eager import eager_only
+from rankwise.eager import eager_only, first_gradient_only
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._options import ReprFromOptions
 from rankwise.pairs.ragged import size_classes
@@ -74,6 +75,7 @@ class ClassObjective(ReprFromOptions, nn.Module, ABC):
     """
 
     needs: ClassVar[str | None] = None
+    twice_differentiable: bool = False  # see Objective
     warned_of_one_class: bool = False
 
     def __init__(self, *, reduction: Reduction = "mean") -> None:
@@ -112,6 +114,9 @@ class ClassObjective(ReprFromOptions, nn.Module, ABC):
     ) -> Tensor:
         """Compute the risk of the lists that count; see :meth:`Objective.forward`."""
         require_tensor("scores", scores)
+        require_values("scores", scores)
+        if not self.twice_differentiable:
+            scores = first_gradient_only(scores, type(self).__name__)
         with torch.autocast(scores.device.type, enabled=False):
             if scores.dim() > 1:
                 self.require_classes(scores.shape[-1])
@@ -164,6 +169,7 @@ def read_classes(
             f"got {target.dtype} of shape {tuple(target.shape)}"
         )
     require_same_device("target", target, "scores", scores)
+    require_values("target", target)
     present = target != -1
     for name, given in (("mask", mask), ("weight", weight)):
         if given is not None:
@@ -182,10 +188,10 @@ def read_classes(
         )
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     scores = scores.masked_fill(~present.unsqueeze(-1), 0)
-    require_finite("scores", scores)
+    require_scores("scores", scores)
     weights = present.to(scores.dtype)
     if weight is not None:
-        require_not_negative("weight", weight)
+        require_weights("weight", weight)
         weights = torch.where(present, weight.to(scores.dtype), 0)
     rows = math.prod(shape[:-1]), shape[-1]
     items = rows[0] * rows[1]

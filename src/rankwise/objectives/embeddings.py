@@ -82,7 +82,11 @@ def embedding_scores(
 
 def normalized(embeddings: Tensor, normalize: bool) -> Tensor:
     """Return embeddings of length 1 where they are asked for."""
-    return torch.nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
+    if not normalize:
+        return embeddings
+    # The least length that normalize divides by is 0 in half precision.
+    wide = embeddings.to(torch.promote_types(embeddings.dtype, torch.float32))
+    return torch.nn.functional.normalize(wide, dim=-1).to(embeddings.dtype)
 
 
 def require_matrix(name: str, embeddings: Tensor) -> None:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from rankwise.checks import require_binary
+from rankwise.checks import require_binary, require_values
 from rankwise.eager import eager_only
 from rankwise.objectives._options import ReprFromOptions
 from rankwise.objectives.base import Objective
@@ -60,6 +60,7 @@ class OneVsRest(ReprFromOptions, nn.Module):
         Returns:
             One number; with ``reduction="none"`` one per class.
         """
+        require_values("logits", logits)
         if logits.dim() != 2:
             raise ValueError(f"logits must have shape (items, classes), got {tuple(logits.shape)}")
         items, classes = logits.shape

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_ids, require_one_of, require_same_shape
-from rankwise.eager import eager_only
+from rankwise.eager import eager_only, first_gradient_only
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage
 from rankwise.memory.fcco import tracked
@@ -89,6 +89,7 @@ class XRisk(Objective):
                 "a function of two batches may give more numbers for each anchor"
             )
         self.inner, self.outer, self.over, self.width = inner, outer, over, width
+        self.twice_differentiable = num_items is None
         self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
@@ -123,6 +124,10 @@ class XRisk(Objective):
             One number; with ``reduction="none"`` one per anchor.
         """
         self.check_batches(anchors, item_ids)
+        if self.average is not None:
+            name = type(self).__name__
+            anchors = first_gradient_only(anchors, name)
+            others = first_gradient_only(others, name)
         estimate, earlier = self._of_two(anchors, others), None
         if self.average is not None and previous is not None:
             with torch.no_grad():

@@ -13,16 +13,16 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_not_negative, require_one_of, require_positive
-from rankwise.pairs._dense import DenseReduce, SmallBatchLogSumExp, sum_over_lower
+from rankwise.pairs._dense import DenseReduce, log_sum_exp_over_lower
 from rankwise.pairs._logsumexp.lines import (
     highest,
     log_sum_exp_of_a_line,
     log_sum_exp_of_lines,
-    safe_log,
 )
 from rankwise.pairs._logsumexp.logistic import SMALLEST_POWER, log_sum_exp_of_logistic
 from rankwise.pairs._logsumexp.one_sided_squares import log_sum_exp_of_one_sided_squares
 from rankwise.pairs._logsumexp.two_sided_squares import log_sum_exp_of_two_sided_squares
+from rankwise.pairs._small_batch import SmallBatchLogSumExp
 from rankwise.pairs.rows import PairInput, Rows, over_lists
 from rankwise.pairs.surrogates import (
     Hinge,
@@ -103,7 +103,9 @@ def pair_logsumexp(
         elif method != "dense":
             result = _sorted(function, temperature, u, l, w, always=method == "sorted")
         if result is None:
-            result = DenseReduce.apply(function, partial(_log_sum_exp, temperature), u, l, w)
+            result = DenseReduce.apply(
+                function, partial(log_sum_exp_over_lower, 1 / temperature), u, l, w
+            )
         return result
 
     return over_lists(of_rows, given, "logsumexp")
@@ -112,16 +114,6 @@ def pair_logsumexp(
 def _few(surrogate: PairFunction, upper: Tensor, lower: Tensor) -> bool:
     at_most = _SMALL_BATCH_FOR_LINES if isinstance(surrogate, Hinge | Linear) else _SMALL_BATCH
     return upper.numel() * lower.shape[-1] <= at_most
-
-
-def _log_sum_exp(temperature: float, values: Tensor, weight: Tensor) -> Tensor:
-    """Reduce the dense form; weights of 0 leave a term out and keep their gradient."""
-    exponent = values / temperature
-    absent = (weight == 0).unsqueeze(-2)
-    top = exponent.detach().masked_fill(absent, -torch.inf).amax(-1, keepdim=True)
-    top = top.masked_fill(top == -torch.inf, 0)
-    total = sum_over_lower((exponent - top).clamp(max=300).exp(), weight)
-    return safe_log(total) + top.squeeze(-1)
 
 
 def _sorted(

@@ -17,6 +17,7 @@ from rankwise.checks import (
     require_floating,
     require_same_device,
     require_same_shape,
+    require_values,
     trusted,
 )
 from rankwise.pairs.ragged import Side, size_classes
@@ -167,6 +168,7 @@ def _check(given: PairInput) -> None:
         if name in ("upper", "lower", "weight"):
             require_floating(name, value)
         require_same_device(name, value, "upper", given.upper)
+        require_values(name, value)
         if name in ("weight", "lower_mask", "lower_groups"):
             require_same_shape(name, value, "lower", given.lower)
         if name == "upper_groups":

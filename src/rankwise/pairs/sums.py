@@ -16,8 +16,9 @@ from rankwise.pairs._compiled.choice import (
     compiled_sum_of_groups,
     require_compiled,
 )
-from rankwise.pairs._dense import DenseReduce, small_batch_sum, sum_over_lower
+from rankwise.pairs._dense import DenseReduce, sum_over_lower
 from rankwise.pairs._engine.autograd import EngineSum
+from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, over_lists
 from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
@@ -43,10 +44,10 @@ def pair_sum(
 ) -> Tensor:
     """Compute Σ_j weight_j · ℓ(upper_i − lower_j) over its list for every element of ``upper``.
 
-    The sum is differentiable in ``upper``, ``lower`` and ``weight``. It is computed in float64
-    (float32 where the device has no float64; small batches in the dtype of the scores, at least
-    float32) and returned in the dtype of ``upper``, at least float32, since a sum overflows half
-    precision.
+    The sum is twice differentiable in ``upper``, ``lower`` and ``weight``. It is computed in
+    float64 (float32 where the device has no float64; small batches in the dtype of the scores, at
+    least float32) and returned in the dtype of ``upper``, at least float32, since a sum overflows
+    half precision.
 
     Args:
         surrogate: Surrogate ℓ or its name, or any elementwise function of the differences.
@@ -79,10 +80,10 @@ def pair_sum(
         require_one_of("method", method, get_args(Method))
     of_groups = None
     if isinstance(surrogate, Surrogate) and upper_groups is not None:
-        forms = surrogate.form(), surrogate.form(1)
-        if method == "compiled" or (method == "auto" and can_compile(given, *forms)):
+        forms = _forms(surrogate)
+        if method == "compiled" or (method == "auto" and can_compile(given, *forms[:2])):
             require_compiled(surrogate, given)
-            of_groups = partial(compiled_sum_of_groups, *forms)
+            of_groups = partial(compiled_sum_of_groups, forms)
     return over_lists(partial(_sum_rows, surrogate, method), given, of_groups=of_groups)
 
 
@@ -121,8 +122,8 @@ def pair_curvature(
     def of_rows(rows: Rows) -> Tensor:
         with torch.no_grad():
             if can_compile(rows, form):
-                return compiled_sum(form, form, rows)
-            return EngineSum.apply(form, form, rows.upper, rows.lower, rows.weight)
+                return compiled_sum((form,), rows)
+            return EngineSum.apply((form,), rows.upper, rows.lower, rows.weight)
 
     return over_lists(of_rows, given)
 
@@ -135,7 +136,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
             'any other callable is summed with method="dense"'
         )
-    form, slope = surrogate.form(), surrogate.form(1)
+    forms = form, slope, _ = _forms(surrogate)
     chosen = _cheapest(form, slope, rows) if method == "auto" else method
     if chosen == "small batch":
         return small_batch_sum(surrogate, *rows.own())
@@ -148,9 +149,9 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
         )
     if chosen == "compiled":
         require_compiled(surrogate, rows)
-        total = compiled_sum(form, slope, rows)
+        total = compiled_sum(forms, rows)
     else:
-        total = EngineSum.apply(form, slope, rows.upper, rows.lower, rows.weight)
+        total = EngineSum.apply(forms, rows.upper, rows.lower, rows.weight)
     if form.growth and not torch.isfinite(total).all():
         warnings.warn(
             f"{surrogate} overflowed: scores of a pair differ by more than its scale allows; "
@@ -159,6 +160,11 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             stacklevel=4,
         )
     return total
+
+
+def _forms(surrogate: Surrogate) -> tuple[PairForm, PairForm, PairForm]:
+    """Return a surrogate and its first two derivatives, in the form that the engine sums."""
+    return surrogate.form(), surrogate.form(1), surrogate.form(2)
 
 
 def _cheapest(form: PairForm, slope: PairForm, rows: Rows) -> Method | Literal["small batch"]:

@@ -12,9 +12,10 @@ import pytest
 import torch
 from tests.compiling import quiet_compiler
 
-from rankwise import no_checks
 from rankwise.extras import MissingExtraError
 from rankwise.pairs import OneSidedHuber, pair_curvature, pair_sum
+from rankwise.pairs._compiled.choice import require_compiled
+from rankwise.pairs.rows import Rows
 from rankwise.pairs.surrogates import Surrogate
 from rankwise.pairs.surrogates.base import PiecewisePolynomial
 
@@ -63,9 +64,9 @@ def test_what_is_not_compiled_is_named_and_summed_by_torch():
         pair_sum(Cubic(), upper, lower, method="compiled")
     expected = pair_sum(Cubic(), upper, lower, method="dense")
     torch.testing.assert_close(pair_sum(Cubic(), upper, lower), expected)
-    meta = torch.zeros(3, device="meta")
-    with no_checks(), pytest.raises(ValueError, match="scores on the CPU"):
-        pair_sum(OneSidedHuber(), meta, meta, method="compiled")
+    meta = torch.zeros(1, 3, device="meta")
+    with pytest.raises(ValueError, match="scores on the CPU"):
+        require_compiled(OneSidedHuber(), Rows(meta, meta, None))
 
 
 @needs_numba

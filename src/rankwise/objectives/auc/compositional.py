@@ -43,6 +43,7 @@ class CompositionalAUC(Objective):
         Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.1.
     """
 
+    twice_differentiable = True
     whole_positives: ClassVar[bool] = True
     whole_negatives: ClassVar[bool] = True
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import require_count, require_one_of, require_positive
-from rankwise.eager import Function, eager_only
+from rankwise.eager import Function, eager_only, refuse_second
 from rankwise.lists import Lists
 from rankwise.memory import MemoryUpdate
 from rankwise.objectives.auc._moments import class_moments
@@ -52,6 +52,7 @@ class MinMaxAUC(Objective):
         "Stochastic Online AUC Maximization".
     """
 
+    twice_differentiable = True
     whole_positives: ClassVar[bool] = True
     whole_negatives: ClassVar[bool] = True
     memory_by = "list"
@@ -111,9 +112,13 @@ class _Ascending(Function):
 
     @staticmethod
     def forward(ctx, parameter: Tensor, lowest: float | None) -> Tensor:  # type: ignore[no-untyped-def]
+        ctx.parameter = parameter  # not saved: it is clamped in place before the backward pass
         return parameter.clone() if lowest is None else parameter.clamp_min(lowest)
 
     @staticmethod
     @eager_only
     def backward(ctx, gradient: Tensor):  # type: ignore[no-untyped-def]
-        return -gradient, None
+        negated = -gradient
+        if torch.is_grad_enabled():  # differentiated again, it would be negated again
+            negated = refuse_second(negated, ctx.parameter)
+        return negated, None

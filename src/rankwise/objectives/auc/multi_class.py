@@ -44,6 +44,8 @@ class MultiClassAUC(ClassObjective):
         Yang et al. 2021, "Learning with Multiclass AUC: Theory and Algorithms".
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         surrogate: Surrogate | str = Square(1.0),  # noqa: B008  (surrogates are frozen)

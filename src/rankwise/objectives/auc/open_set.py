@@ -13,6 +13,7 @@ from rankwise.checks import (
     require_positive,
     require_same_device,
     require_same_shape,
+    require_values,
 )
 from rankwise.eager import eager_only
 from rankwise.lists import split_by_target
@@ -55,6 +56,8 @@ class OpenAUC(ClassObjective):
         Wang et al. 2022, "OpenAUC: Towards AUC-Oriented Open-Set Recognition".
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         surrogate: Surrogate | str = Square(1.0),  # noqa: B008  (surrogates are frozen)
@@ -86,6 +89,7 @@ class OpenAUC(ClassObjective):
         Returns:
             One number; with ``reduction="none"`` one per list.
         """
+        require_values("scores", scores)
         with_open = _with_open_scores(scores, target, open_scores)
         return super().forward(with_open, target, **arguments)
 

@@ -33,6 +33,8 @@ class PairwiseAUC(Objective):
         Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.1 and Table 2.3.
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward, gradients_of
 from rankwise.lists import Lists
 
 
@@ -36,6 +36,19 @@ def log_sum_exp(scores: Tensor, weight: Tensor, temperature: float = 1.0) -> Ten
     return _LogSumExp.apply(scores, weight, temperature, None, None)
 
 
+def _again(ctx: Context[float], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradient in torch's own operations, with a graph."""
+    scores, weight, _, _, places, share = ctx.saved_tensors
+
+    def total(each: Tensor) -> Tensor:
+        result = torch.logsumexp(each / ctx.kept + weight.log(), -1)
+        if places is None:
+            return result
+        return result - (each.gather(-1, places) * share).sum(-1) / ctx.kept
+
+    return *gradients_of(total, [scores], [True], arriving[0]), None, None, None, None
+
+
 class _LogSumExp(Function):
     """log Σ weight·e^((score − center)/τ), the exponentials taken once and kept.
 
@@ -63,16 +76,16 @@ class _LogSumExp(Function):
         if temperature != 1:
             terms.div_(temperature)
         total = terms.exp_().mul_(weight).sum(-1, keepdim=True)
-        ctx.save_for_backward(terms, total, places, share)
+        ctx.save_for_backward(scores, weight, terms, total, places, share)
         ctx.kept = temperature
         if places is not None and share is not None:
             top = top - (scores.gather(-1, places) * share).sum(-1, keepdim=True)
         return (total.log() + top / temperature).squeeze(-1)
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(ctx: Context[float], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        terms, total, places, share = ctx.saved_tensors
+        _, _, terms, total, places, share = ctx.saved_tensors
         scaled = arriving[0].unsqueeze(-1) / ctx.kept
         gradient = terms * (scaled / total.clamp_min(torch.finfo(total.dtype).tiny))
         if places is not None:

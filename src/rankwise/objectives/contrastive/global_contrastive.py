@@ -76,7 +76,7 @@ class GlobalContrastive(Objective):
             None if num_lists is None else FCCOAverage(num_lists, ema_rate=ema_rate, log=True)
         )
         if num_lists is None:
-            self.memory_by = None
+            self.memory_by, self.twice_differentiable = None, True
         else:
             self.memory_size = num_lists
 

@@ -139,6 +139,8 @@ class NDCG(Objective):
         alone = competitors == "negatives" and k is None
         self.whole_negatives = self.in_logarithms and alone  # type: ignore[misc]
         self.itself = self.surrogate.maximum(0, 0) if printed else 1.0
+        # A soft cut moves with the scores, and only its first derivative is known.
+        self.twice_differentiable = num_items is None and softness is None
         self.average: FCCOAverage | None = None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items

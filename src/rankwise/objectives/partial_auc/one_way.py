@@ -83,6 +83,7 @@ class PartialAUC(Objective):
         super().__init__(reduction=reduction)
         require_fraction_range("min_fpr", min_fpr, "max_fpr", max_fpr)
         require_form(form, num_items=num_items, temperature=temperature)
+        self.twice_differentiable = num_items is None
         if num_items is not None:
             self.memory_by, self.memory_size = "item", num_items
         if surrogate is None:

@@ -39,6 +39,8 @@ class AUTKC(ClassObjective):
         authors' code has K + 1 terms and starts with epochs of cross-entropy.
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         k: int,

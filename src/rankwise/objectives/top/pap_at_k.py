@@ -86,6 +86,7 @@ class PApAtK(ScaledObjective):
         require_count("k", k)
         require_positive("temperature", temperature)
         self.k, self.form, self.temperature = k, form, temperature
+        self.twice_differentiable = self.score_scale != "auto"
 
     def risk(self, lists: Lists) -> Tensor:
         negatives = gathered(
@@ -101,13 +102,15 @@ class PApAtK(ScaledObjective):
         if self.form == "ts_eq14":
             total = _equation_14((positives, parts), lists, taken, negatives)
         else:
-            total = (parts * _sum(step, positives, negatives)).sum(-1)
+            total = (accumulating(parts) * _sum(step, positives, negatives)).sum(-1)
         if self.form == "ts":
             # A hinge without a margin is the one with margin 1 on scores raised by 1.
             raised = accumulating(lists.positives) + 1
-            rest = (lists.positive_weight - taken) * _sum(step, raised, negatives)
-            total = total + rest.sum(-1).to(total.dtype)
-        return total / (n_negatives * lists.n_positives.squeeze(-1).clamp_max(self.k))
+            rest = accumulating(lists.positive_weight - taken) * _sum(step, raised, negatives)
+            total = total + rest.sum(-1)
+        # Masses multiply: of small weights the product would be 0 in single precision.
+        size = accumulating(lists.n_positives).squeeze(-1).clamp_max(self.k)
+        return (total / (accumulating(n_negatives) * size)).to(n_negatives.dtype)
 
 
 def _sum(step: Surrogate, upper: Tensor, negatives: tuple[Tensor, Tensor]) -> Tensor:
@@ -130,4 +133,4 @@ def _equation_14(
     hinges = _sum(Hinge(1.0), -lower, (-top[0], top[1]))
     below = _sum(Hinge(1.0), -lower, (-(rest[0] + 1), rest[1]))
     above = _sum(Hinge(1.0), accumulating(lower) + 1, rest)
-    return (weight * (below + (hinges - above).clamp_min(0))).sum(-1).to(hinges.dtype)
+    return (accumulating(weight) * (below + (hinges - above).clamp_min(0))).sum(-1)

@@ -80,6 +80,7 @@ class PrecisionAtK(ScaledObjective):
         require_count("k", k)
         require_positive("temperature", temperature)
         self.k, self.form, self.temperature = k, form, temperature
+        self.twice_differentiable = self.score_scale != "auto" and form != "soft"
 
     def risk(self, lists: Lists) -> Tensor:
         k = accumulating(lists.n_positives).clamp_max(self.k)

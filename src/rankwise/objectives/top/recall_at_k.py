@@ -41,6 +41,8 @@ class RecallAtK(Objective):
         Mixup".
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         k: int | Sequence[int],

@@ -31,6 +31,8 @@ class TopPush(Objective):
         Li, Jin and Zhou 2014, "Top Rank Optimization in Linear Time".
     """
 
+    twice_differentiable = True
+
     def __init__(
         self,
         surrogate: Surrogate | str = SquaredHinge(1.0),  # noqa: B008  (surrogates are frozen)
@@ -41,6 +43,7 @@ class TopPush(Objective):
         self.surrogate = as_surrogate(surrogate)
 
     def risk(self, lists: Lists) -> Tensor:
+        lists = lists.widened()
         present = lists.negatives.masked_fill(lists.negative_weight == 0, -inf)
         top = present.amax(-1, keepdim=True)
         return lists.mean_over_positives(pair_sum(self.surrogate, lists.positives, top))

@@ -8,21 +8,37 @@ from threading import Lock
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward
 from rankwise.pairs._compiled.layout import Layout
 from rankwise.pairs._compiled.lists import SortedLists
 from rankwise.pairs._compiled.plan import Plan
 from rankwise.pairs._compiled.sort import Numbers, Whole, scatter_add
+from rankwise.pairs._second import PairForms, gradients_as_sums
 from rankwise.pairs.forms import PairForm
 
 _KEPT = 1 << 24  # items of sorted lists kept for the backward pass; more are sorted again there
 
 
-_Kept = tuple[PairForm, PairForm, Plan, dict[int, SortedLists]]
+_Kept = tuple[PairForms, Layout, Plan, dict[int, SortedLists]]
+
+
+def _again(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradients as sums over pairs of the derivative, which have gradients themselves."""
+    upper, lower, weight, *_ = ctx.saved_tensors
+    orders, layout, _, _ = ctx.kept
+    found = gradients_as_sums(
+        lambda forms, *sides: CompiledSum.apply(forms, layout, *sides),
+        lambda forms, *sides: CompiledSum.apply(forms, layout.exchanged(), *sides),
+        orders,
+        (upper, lower, weight),
+        ctx.needs_input_grad[2:],
+        gradients[0],
+    )
+    return None, None, *found
 
 
 class CompiledSum(Function):
-    """Σ_j weight_j · value(upper_i − lower_j), with ``slope`` the derivative of ``value``.
+    """Σ_j weight_j · ℓ(upper_i − lower_j), ``orders`` being ℓ and its derivatives.
 
     Forward: the sums and their slopes in ``upper``. Backward: what flows to the lower side.
     """
@@ -30,15 +46,14 @@ class CompiledSum(Function):
     @staticmethod
     def forward(  # noqa: PLR0917
         ctx: Context[_Kept],
-        value: PairForm,
-        slope: PairForm,
+        orders: PairForms,
         layout: Layout,
         upper: Tensor,
         lower: Tensor,
         weight: Tensor | None,
     ) -> Tensor:
-        wants_slope, wants_lower = ctx.needs_input_grad[3], any(ctx.needs_input_grad[4:])
-        forms = (value, slope) if wants_slope else (value,)
+        wants_slope, wants_lower = ctx.needs_input_grad[2], any(ctx.needs_input_grad[3:])
+        value, forms = orders[0], orders[: 1 + wants_slope]
         plan, dtype = Plan.of(layout), _common_dtype(upper, lower, weight)
         scores = _array(upper, dtype), _array(lower, dtype)
         weights = None if weight is None else _array(weight, dtype)
@@ -56,21 +71,21 @@ class CompiledSum(Function):
 
         plan.run(work)
         total, *slopes = totals.tensors()
-        ctx.kept = value, slope, plan, kept
+        ctx.kept = orders, layout, plan, kept
         ctx.save_for_backward(upper, lower, weight, *slopes)
         return total
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = gradients
         upper, lower, weight, *slopes = ctx.saved_tensors
-        value, slope, plan, kept = ctx.kept
+        (value, *orders), _, plan, kept = ctx.kept
         to_upper = (gradient * slopes[0]).to(upper.dtype) if slopes else None
-        wants_lower, wants_weight = ctx.needs_input_grad[4], ctx.needs_input_grad[5]
-        forms = (slope,) * wants_lower + (value,) * wants_weight
+        wants_lower, wants_weight = ctx.needs_input_grad[3], ctx.needs_input_grad[4]
+        forms = tuple(orders[:1]) * wants_lower + (value,) * wants_weight
         if not forms:
-            return None, None, None, to_upper, None, None
+            return None, None, to_upper, None, None
         dtype = _common_dtype(upper, lower, weight)
         scores, flow = (_array(upper, dtype), _array(lower, dtype)), _array(gradient, dtype)
         totals = _Totals(forms, lower, dtype, shared=plan.shares_lower)
@@ -88,7 +103,7 @@ class CompiledSum(Function):
             to_lower = sums[0].neg_() if weight is None else sums[0].mul_(-weight)
             to_lower = to_lower.to(lower.dtype)
         to_weight = sums[-1].to(weight.dtype) if wants_weight else None
-        return None, None, None, to_upper, to_lower, to_weight
+        return None, None, to_upper, to_lower, to_weight
 
 
 class _Totals:

@@ -7,6 +7,7 @@ from torch import Tensor
 from rankwise._jit import is_available
 from rankwise.eager import eager_only
 from rankwise.extras import require
+from rankwise.pairs._second import PairForms
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows
 from rankwise.pairs.surrogates import Surrogate
@@ -34,25 +35,25 @@ def require_compiled(surrogate: Surrogate, given: Rows | PairInput) -> None:
 
 
 @eager_only
-def compiled_sum(value: PairForm, slope: PairForm, rows: Rows) -> Tensor:
-    """Return Σ_j weight_j · value(upper_i − lower_j) of every upper, (rows, n⁺)."""
+def compiled_sum(forms: PairForms, rows: Rows) -> Tensor:
+    """Return Σ_j weight_j · ℓ(upper_i − lower_j) of every upper, (rows, n⁺)."""
     from rankwise.pairs._compiled.autograd import CompiledSum  # noqa: PLC0415
     from rankwise.pairs._compiled.layout import layout_of_rows  # noqa: PLC0415
 
     layout = layout_of_rows(rows.upper, rows.lower)
-    return CompiledSum.apply(value, slope, layout, rows.upper, rows.lower, rows.weight)
+    return CompiledSum.apply(forms, layout, rows.upper, rows.lower, rows.weight)
 
 
 @eager_only
 def compiled_sum_of_groups(
-    value: PairForm, slope: PairForm, given: PairInput, groups: tuple[Tensor, Tensor]
+    forms: PairForms, given: PairInput, groups: tuple[Tensor, Tensor]
 ) -> Tensor:
-    """Return Σ_j weight_j · value(upper_i − lower_j) of every upper, (n⁺,), over its group."""
+    """Return Σ_j weight_j · ℓ(upper_i − lower_j) of every upper, (n⁺,), over its group."""
     from rankwise.pairs._compiled.autograd import CompiledSum  # noqa: PLC0415
     from rankwise.pairs._compiled.layout import layout_of_groups  # noqa: PLC0415
 
     layout = layout_of_groups(*groups, given.lower_mask)
-    return CompiledSum.apply(value, slope, layout, given.upper, given.lower, given.weight)
+    return CompiledSum.apply(forms, layout, given.upper, given.lower, given.weight)
 
 
 def _is_possible(scores: Tensor, *forms: PairForm) -> bool:

@@ -20,6 +20,10 @@ class Layout(NamedTuple):
     upper_places: Whole | None = None  # None: the items lie list by list
     lower_places: Whole | None = None
 
+    def exchanged(self) -> Layout:
+        """Return the layout of the same lists with their sides exchanged."""
+        return Layout(self.lower_starts, self.upper_starts, self.lower_places, self.upper_places)
+
 
 def layout_of_rows(upper: Tensor, lower: Tensor) -> Layout:
     """Return the layout of rectangles, (lists, n⁺) and (lists, n⁻)."""

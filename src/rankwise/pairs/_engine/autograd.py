@@ -7,10 +7,11 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward
 from rankwise.pairs._engine.exponentials import exponentials_at_knots, exponentials_at_points
 from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs._engine.powers import add_separable, powers_at_knots, powers_at_points
+from rankwise.pairs._second import PairForms, gradients_as_sums
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import accumulating
 
@@ -66,12 +67,26 @@ _PIECE = 1 << 19  # of a long list: its working memory is then used again and no
 _FEW = 16  # points per knot from which sorting the knots again is cheap
 
 
-# Value, slope, the sorted blocks, and the rows and lowers of every block.
-_Kept = tuple[PairForm, PairForm, list[Block], list[tuple[slice, slice]]]
+# The forms, the sorted blocks, and the rows and lowers of every block.
+_Kept = tuple[PairForms, list[Block], list[tuple[slice, slice]]]
+
+
+def _again(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradients as sums over pairs of the derivative, which have gradients themselves."""
+    upper, lower, weight, _ = ctx.saved_tensors
+    found = gradients_as_sums(
+        EngineSum.apply,
+        EngineSum.apply,
+        ctx.kept[0],
+        (upper, lower, weight),
+        ctx.needs_input_grad[1:],
+        gradients[0],
+    )
+    return None, *found
 
 
 class EngineSum(Function):
-    """Σ_j weight_j · value(upper_i − lower_j), with ``slope`` the derivative of ``value``.
+    """Σ_j weight_j · ℓ(upper_i − lower_j), ``forms`` being ℓ and its derivatives.
 
     Forward: the sums and their slopes in ``upper``. Backward: what flows to the lower side.
 
@@ -80,16 +95,15 @@ class EngineSum(Function):
     """
 
     @staticmethod
-    def forward(  # noqa: PLR0917
+    def forward(
         ctx: Context[_Kept],
-        value: PairForm,
-        slope: PairForm,
+        orders: PairForms,
         upper: Tensor,
         lower: Tensor,
         weight: Tensor | None,
     ) -> Tensor:
-        wants_slope, wants_lower = ctx.needs_input_grad[2], any(ctx.needs_input_grad[3:])
-        forms = (value, slope) if wants_slope else (value,)
+        wants_slope, wants_lower = ctx.needs_input_grad[1], any(ctx.needs_input_grad[2:])
+        value, forms = orders[0], orders[: 1 + wants_slope]
         total = upper.new_zeros(upper.shape, dtype=torch.promote_types(upper.dtype, torch.float32))
         slopes = torch.zeros_like(total) if wants_slope else None
         row_blocks, pieces, may_keep = _plan(value, upper, lower)
@@ -105,20 +119,20 @@ class EngineSum(Function):
             total[rows] = sums[0].to(total.dtype)
             if slopes is not None:
                 slopes[rows] = sums[1].to(total.dtype)
-        ctx.kept = value, slope, kept, list(product(row_blocks, pieces))
+        ctx.kept = orders, kept, list(product(row_blocks, pieces))
         ctx.save_for_backward(upper, lower, weight, slopes)
         return total
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = gradients
         upper, lower, weight, slopes = ctx.saved_tensors
-        value, slope, kept, rows_and_parts = ctx.kept
+        (value, *orders), kept, rows_and_parts = ctx.kept
         to_upper = None if slopes is None else (gradient * slopes).to(upper.dtype)
-        to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[3] else None
-        to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
-        forms = (slope,) * (to_lower is not None) + (value,) * (to_weight is not None)
+        to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[2] else None
+        to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[3] else None
+        forms = tuple(orders[:1]) * (to_lower is not None) + (value,) * (to_weight is not None)
         for number, here in enumerate(rows_and_parts if forms else ()):
             block = kept[number] if kept else Block(value, upper[here[0]], lower[here])
             sums = block.at_lower(forms, accumulating(gradient[here[0]]))
@@ -126,7 +140,7 @@ class EngineSum(Function):
                 to_lower[here] = -(sums[0] * _weight_of(weight, here, block.lower)).to(lower.dtype)
             if to_weight is not None:
                 to_weight[here] = sums[-1].to(to_weight.dtype)
-        return None, None, to_upper, to_lower, to_weight
+        return None, to_upper, to_lower, to_weight
 
 
 def _weight_of(weight: Tensor | None, here: tuple[slice, slice], like: Tensor) -> Tensor:

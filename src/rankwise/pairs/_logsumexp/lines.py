@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward, gradients_of
 from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs.rows import Rows, accumulating
 from rankwise.pairs.surrogates import Hinge, Linear
@@ -30,9 +30,8 @@ def log_sum_exp_of_lines(
         return safe_log(mass.sum(-1, keepdim=True)) + beyond
     knots = Knots(Hinge(margin).form(), upper.detach(), lower.detach(), may_arrange=False)
     inside, outside = _masses(knots, mass, weight)
-    result = torch.logaddexp(
-        safe_log(inside, floor=-1e300) + beyond, safe_log(outside, floor=-1e300)
-    )
+    both = safe_log(inside, floor=-1e300) + beyond, safe_log(outside, floor=-1e300)
+    result = torch.stack(both).logsumexp(0)  # whose second derivative is a number everywhere
     return result.masked_fill((inside == 0) & (outside == 0), -torch.inf)
 
 
@@ -51,6 +50,18 @@ def log_sum_exp_of_a_line(surrogate: Linear, temperature: float, rows: Rows) -> 
     return _LogSumExp.apply(lower, weight) + factor
 
 
+def _again(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradient in torch's own operations, with a graph."""
+    lower, weight, _, _ = ctx.saved_tensors
+
+    def total(each: Tensor) -> Tensor:
+        top = highest(each, weight)
+        mass = (each - top).clamp(max=80).exp() * weight
+        return safe_log(mass.sum(-1, keepdim=True, dtype=accumulating(top).dtype)) + top
+
+    return *gradients_of(total, [lower], [True], arriving[0]), None
+
+
 class _LogSumExp(Function):
     """log Σ_j weight_j · e^lower_j of every row, in as few passes as there can be."""
 
@@ -60,13 +71,13 @@ class _LogSumExp(Function):
         # What is above has no weight; its exponential has to be a number all the same.
         mass = (lower - top).clamp_(max=80).exp_().mul_(weight)
         total = mass.sum(-1, keepdim=True, dtype=accumulating(top).dtype)
-        ctx.save_for_backward(mass, total)
+        ctx.save_for_backward(lower, weight, mass, total)
         return safe_log(total) + top
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        mass, total = ctx.saved_tensors
+        _, _, mass, total = ctx.saved_tensors
         return mass * torch.where(total > 0, arriving[0] / total, 0).to(mass.dtype), None
 
 

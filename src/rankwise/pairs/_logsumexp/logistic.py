@@ -9,12 +9,13 @@ and log y alike, and counts only where it is not far below 1: in octaves of thes
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward
+from rankwise.pairs._dense import dense_gradients, log_sum_exp_over_lower
 from rankwise.pairs._logsumexp.octaves import Octaves, uses
 
 SMALLEST_POWER = 1 / 16
@@ -82,20 +83,28 @@ class _Plan:
         return self.lower.at_points(self.upper.to_nodes(weight) @ self.kernel)
 
 
+def _again(ctx: Context[_Plan], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradients over all pairs, which have gradients themselves."""
+    reduction, wanted = partial(log_sum_exp_over_lower, ctx.kept.power), ctx.needs_input_grad[:3]
+    sides = ctx.saved_tensors[:3]
+    found = dense_gradients(torch.nn.functional.softplus, reduction, sides, wanted, gradients[0])
+    return *found, None
+
+
 class _LogSum(Function):
     @staticmethod
     def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
         total, inside = plan.at_upper(weight)
         scale = torch.where(total > 0, 1 / total, 0)
         ctx.kept = plan
-        ctx.save_for_backward(weight, plan.power * inside * scale, scale)
+        ctx.save_for_backward(t, v, weight, plan.power * inside * scale, scale)
         return total.log() - plan.power * torch.nn.functional.logsigmoid(-t)
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(ctx: Context[_Plan], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = gradients
-        weight, slope, scale = ctx.saved_tensors
+        _, _, weight, slope, scale = ctx.saved_tensors
         plan = ctx.kept
         flow = torch.where(scale > 0, gradient, 0) * scale
         inside = plan.at_lower(flow * plan.q).mul_(plan.y)

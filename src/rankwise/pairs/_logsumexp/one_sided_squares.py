@@ -19,11 +19,13 @@ largest width within reach and in proportion beyond.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward
+from rankwise.pairs._dense import dense_gradients, log_sum_exp_over_lower
 
 _RATIO = 1.25  # of neighboring edges: h = .22 c
 _WIDEST = 0.75  # cell within reach
@@ -198,6 +200,17 @@ def log_sum_exp_of_one_sided_squares(t: Tensor, v: Tensor, weight: Tensor) -> Te
     return _LogSum.apply(t, v, weight)
 
 
+def _square_of_positive(x: Tensor) -> Tensor:
+    return torch.relu(x).square()
+
+
+def _again(ctx: Context[list[GrowingSquares]], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradients over all pairs, which have gradients themselves."""
+    reduction, wanted = partial(log_sum_exp_over_lower, 1.0), ctx.needs_input_grad[:3]
+    sides = ctx.saved_tensors[:3]
+    return dense_gradients(_square_of_positive, reduction, sides, wanted, gradients[0])
+
+
 class _LogSum(Function):
     @staticmethod
     def forward(ctx: Context[list[GrowingSquares]], t: Tensor, v: Tensor, weight: Tensor) -> Tensor:
@@ -218,7 +231,7 @@ class _LogSum(Function):
         return result
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(
         ctx: Context[list[GrowingSquares]], *gradients: Tensor
     ) -> tuple[Tensor | None, ...]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, differentiable_backward
+from rankwise.pairs._dense import dense_gradients, log_sum_exp_over_lower
 from rankwise.pairs._logsumexp.octaves import Octaves, uses
 
 _LARGEST = 1e150  # whose square is still a double
@@ -84,6 +85,14 @@ def _power_above(x: Tensor) -> float:
     return 2.0 ** math.frexp(most)[1]
 
 
+def _again(ctx: Context[_Plan], *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    """The gradients over all pairs, which have gradients themselves."""
+    reduction, wanted = partial(log_sum_exp_over_lower, 1.0), ctx.needs_input_grad[:3]
+    sides = ctx.saved_tensors[:3]
+    found = dense_gradients(torch.square, reduction, sides, wanted, gradients[0])
+    return *found, None
+
+
 class _LogSum(Function):
     @staticmethod
     def forward(ctx: Context[_Plan], t: Tensor, v: Tensor, weight: Tensor, plan: _Plan) -> Tensor:
@@ -100,14 +109,14 @@ class _LogSum(Function):
             for to, value in zip((result, slope, scale), values, strict=True):
                 to[end.chosen] = value[end.chosen]
         ctx.kept = plan
-        ctx.save_for_backward(weight, slope, scale)
+        ctx.save_for_backward(t, v, weight, slope, scale)
         return result
 
     @staticmethod
-    @eager_backward
+    @differentiable_backward(_again)
     def backward(ctx: Context[_Plan], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = gradients
-        weight, slope, scale = ctx.saved_tensors
+        _, _, weight, slope, scale = ctx.saved_tensors
         plan = ctx.kept
         gradient = torch.where(scale > 0, gradient, 0)
         to_v, to_weight = torch.zeros_like(weight), torch.zeros_like(weight)

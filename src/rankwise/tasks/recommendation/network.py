@@ -274,7 +274,8 @@ class _InBlocks(Function):
     @staticmethod
     def forward(ctx: Context[None], users: Tensor, items: Tensor, step: int, risk: _Risk) -> Tensor:
         of_users, of_items = torch.empty_like(users), torch.zeros_like(items)
-        items, total = items.detach().requires_grad_(), users.new_zeros(())
+        given, total = (users, items), users.new_zeros(())
+        items = items.detach().requires_grad_()
         for start in range(0, len(users), step):
             rows = slice(start, start + step)
             with torch.enable_grad():
@@ -283,13 +284,13 @@ class _InBlocks(Function):
             of_users[rows], more = torch.autograd.grad(value, (some, items))
             of_items += more
             total += value.detach()
-        ctx.save_for_backward(of_users, of_items)
+        ctx.save_for_backward(*given, of_users, of_items)
         return total
 
     @staticmethod
     @eager_backward
     def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        of_users, of_items = ctx.saved_tensors
+        _, _, of_users, of_items = ctx.saved_tensors
         return arriving[0] * of_users, arriving[0] * of_items, None, None
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from rankwise.eager import Context, Function, eager_backward
+from rankwise.eager import Context, Function, eager_only
 from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
@@ -78,7 +78,7 @@ class _Propagation(Function):
         return graph.propagated(vectors, layers)
 
     @staticmethod
-    @eager_backward
+    @eager_only
     def backward(ctx: Context[tuple[Graph, int]], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        graph, layers = ctx.kept
-        return graph.propagated(arriving[0].contiguous(), layers), None, None
+        # As a function again: it is linear, and so has derivatives of every order.
+        return _Propagation.apply(arriving[0].contiguous(), *ctx.kept), None, None

@@ -18,7 +18,7 @@ from rankwise.pairs import (
     pair_sum,
     sums,
 )
-from rankwise.pairs._dense import SmallBatchLogSumExp, small_batch_sum
+from rankwise.pairs._small_batch import SmallBatchLogSumExp, small_batch_sum
 from rankwise.pairs.rows import Rows
 
 
