@@ -357,7 +357,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> float:
-        """Compute the metric on these rows; larger is better."""
+        """Compute the metric on these rows; larger is better.
+
+        A metric of which lower is better, such as ``fpr_at_tpr(.95)``, is returned negative.
+        """
         scores = self._raw_scores(X)
         lists = read_groups(groups, len(scores))
         graded = lists is not None and is_graded(self.objective)

@@ -78,9 +78,13 @@ class Settings(TaskSettings):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         # Here, so that the help does not wait for torch.
-        from rankwise.tasks.compare.metrics import resolve_metric  # noqa: PLC0415
+        from rankwise.tasks.compare.metrics import (  # noqa: PLC0415
+            require_higher_is_better,
+            resolve_metric,
+        )
 
         metric = resolve_metric(self.metric, grouped=self.group is not None)
+        require_higher_is_better(metric)
         object.__setattr__(self, "metric", metric)
         if self.repeats and self.time is not None:
             raise UsageError(
