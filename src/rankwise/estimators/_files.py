@@ -12,6 +12,7 @@ import pickle
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +26,7 @@ from rankwise.estimators._decisions import Calibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import write_whole
+from rankwise.metrics import OperatingPoint
 
 if TYPE_CHECKING:
     from rankwise.estimators.base import Ranker
@@ -43,6 +45,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
     calibrator, params = ranker.calibrator_, ranker.get_params(deep=False)
     if not isinstance(params["random_state"], (int, type(None))):
         params["random_state"] = None  # a generator that has been drawn from is of no use later
+    point = ranker.operating_point_
     header = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -50,6 +53,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         "params": {n: v.item() if hasattr(v, "item") else v for n, v in params.items()},
         "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
         "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
+        "operating_point": point and asdict(point),
         "preparation": ranker.preparation_.as_json(),
     }
     parts: State = {
@@ -107,6 +111,10 @@ def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
     ranker = found(**options)
     for name in _NUMBERS:
         setattr(ranker, name, header["fitted"][name])
+    point = header.get("operating_point")
+    if point is not None:
+        point = OperatingPoint(**{**point, "sizes": tuple(point["sizes"])})
+    ranker.operating_point_ = point
     ranker.classes_ = parts["classes"]
     if "feature_names" in parts:
         ranker.feature_names_in_ = parts["feature_names"].astype(object)

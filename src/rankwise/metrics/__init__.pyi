@@ -25,6 +25,7 @@ from rankwise.metrics.operating_point import (
     recall_at_precision,
     tpr_at_fpr,
 )
+from rankwise.metrics.thresholds import OperatingPoint, choose_threshold
 from rankwise.metrics.top import (
     hit_at_k,
     map_at_r,
@@ -57,6 +58,8 @@ __all__ = [
     "PrecisionRecallCurve",
     "roc_curve",
     "RocCurve",
+    "choose_threshold",
+    "OperatingPoint",
     "mean_over_lists",
     "ListMean",
     "Metric",
