@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from tests.tasks.compare.stubs import StubRanker, stubbed, table
 from typer.testing import CliRunner
@@ -183,3 +184,31 @@ def test_what_the_budget_does_not_allow_is_announced_on_standard_error(tmp_path,
     assert "linear, ap: one trial takes about" in done.stderr
     assert "it is left out: pass --budget" in done.stderr
     assert "left out, too long for --budget: linear, ap" in done.stdout
+
+
+@pytest.mark.usefixtures("stubbed")
+def test_a_rule_chooses_a_threshold_on_the_test_part(tmp_path, data):
+    out = tmp_path / "run"
+    done = invoke(data, *SMALL, "--threshold", "recall>=0.8", "--out", out)
+    assert done.exit_code == 0, done.output
+    results = json.loads((out / "results.json").read_text())
+    point, held = results["operating_point"], np.load(out / "predictions.npz")
+    flagged = held[f"probability_{results['recommended']}"] > point["threshold"]
+    assert point["flagged"] == flagged.sum()
+    recall = held["target"][flagged].sum() / held["target"].sum()
+    assert point["rates"]["recall"]["value"] == pytest.approx(recall)
+    assert recall >= 0.8
+    assert f"flags {flagged.sum()} test rows: precision" in done.stdout
+    assert "recall&gt;=0.8" in (out / "index.html").read_text()
+    evaluated = RUN.invoke(
+        app,
+        ["evaluate", str(out), "--threshold", "recall>=0.8", "--json", str(tmp_path / "e.json")],
+    )
+    assert evaluated.exit_code == 0, evaluated.output
+    assert json.loads((tmp_path / "e.json").read_text())["operating_points"] == [point]
+    # Another rule trains nothing again.
+    done = invoke(data, *SMALL, "--threshold", "alerts<=10/100", "--out", out, "--resume")
+    assert done.exit_code == 0, done.output
+    again = json.loads((out / "results.json").read_text())
+    assert again["operating_point"]["rule"] == "alerts<=10/100"
+    assert again["candidates"] == results["candidates"]

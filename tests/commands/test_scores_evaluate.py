@@ -183,3 +183,61 @@ def test_names_that_people_type_are_shown_under_ours(scored, tmp_path):
     assert list(numbers) == ["auc", "ap", "precision@5", "recall@10"]
     assert numbers["auc"]["value"] == pytest.approx(roc_auc_score(frame["y"], frame["s"]))
     assert "roc_auc" not in done.output
+
+
+def test_thresholds_by_rules(scored, tmp_path):
+    path, frame = scored
+    out = tmp_path / "out.json"
+    rules = ["recall>=0.8", "precision>=0.9@95%"]
+    arguments = [part for rule in rules for part in ("--threshold", rule)]
+    done = invoke(path, "--target", "y", "--score", "s", *arguments, "--json", str(out))
+    assert done.exit_code == 0, done.output
+    plain, sure = json.loads(out.read_text())["operating_points"]
+    flagged = frame["s"].to_numpy() > plain["threshold"]
+    y = frame["y"].to_numpy()
+    assert (plain["rule"], plain["column"], plain["supported"]) == (rules[0], "score", True)
+    assert plain["flagged"] == flagged.sum()
+    assert plain["rates"]["recall"]["value"] == pytest.approx(y[flagged].sum() / y.sum())
+    assert plain["rates"]["recall"]["value"] >= 0.8
+    assert "recall>=0.8@95% would choose one that does" in done.stdout
+    assert (sure["supported"], sure["flagged"], sure["rates"]["precision"]["value"]) == (
+        *(False, 0),
+        None,
+    )
+    assert "The rows do not support the rule: precision>=0.9@95% needs" in done.stdout
+
+
+def test_alerts_of_a_day_by_number_and_by_dates(scored, tmp_path):
+    path, frame = scored
+    days = [f"2024-01-{1 + n // 40:02d}" for n in range(400)]  # 10 days of 40 rows
+    dated = tmp_path / "dated.csv"
+    frame.with_columns(when=pl.Series(days)).write_csv(dated)
+    rule = ("--target", "y", "--score", "s", "--threshold", "alerts<=4/day")
+    found = []
+    for arguments in ((path, "--rows-per-day", "40"), (dated, "--time", "when")):
+        out = tmp_path / "out.json"
+        done = invoke(arguments[0], *rule, *arguments[1:], "--json", str(out))
+        assert done.exit_code == 0, done.output
+        found.append(json.loads(out.read_text())["operating_points"][0])
+    assert found[0] == found[1]
+    assert 20 < found[0]["flagged"] <= 40
+    done = invoke(path, *rule)
+    assert done.exit_code != 0
+    assert "pass --rows-per-day, or --time with a column of dates" in done.output
+    done = invoke(path, *rule, "--time", "grade")
+    assert done.exit_code != 0
+    assert "holds numbers, not dates" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--threshold", "f2"), "--threshold: rule must be one of"),
+        (("--threshold", "f1", "--group", "user"), "is for rows of one list"),
+    ],
+)
+def test_rules_that_are_refused(scored, arguments, words):
+    path, _ = scored
+    done = invoke(path, "--target", "y", "--score", "s", *arguments)
+    assert done.exit_code != 0
+    assert words in done.output

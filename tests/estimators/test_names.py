@@ -45,6 +45,11 @@ def test_value_of_a_metric() -> None:
     assert metric_value("ap", scores, Part(None, target, weight)) == pytest.approx(wanted)
 
 
+def test_lower_is_better_is_negative_so_that_larger_is_better() -> None:
+    part = Part(None, np.array([1.0, 0, 1, 0]))
+    assert metric_value("fpr_at_tpr(.9)", np.array([4.0, 3, 2, 1]), part) == -0.5
+
+
 def test_lists_without_a_positive_are_left_out_in_silence() -> None:
     part = Part(None, np.array([0.0, 1, 0, 0]), groups=np.array([0, 0, 1, 1]))
     with warnings.catch_warnings():

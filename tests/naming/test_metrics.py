@@ -38,6 +38,10 @@ def test_the_package_has_it():
         ("map@r", m.map_at_r, {}),
         ("map_at_r", m.map_at_r, {}),
         ("r_precision", m.r_precision, {}),
+        ("precision_at_recall(.9)", m.precision_at_recall, {"min_recall": 0.9}),
+        ("recall_at_precision(.8)", m.recall_at_precision, {"min_precision": 0.8}),
+        ("tpr_at_fpr(.1)", m.tpr_at_fpr, {"max_fpr": 0.1}),
+        ("FPR-at-TPR(min_tpr=.95)", m.fpr_at_tpr, {"min_tpr": 0.95}),
         ("ap(average=none)", m.average_precision, {"average": "none"}),
     ],
 )
@@ -52,7 +56,8 @@ def test_every_metric_by_name_and_by_repr(name, function, options):
 
 @pytest.mark.parametrize("entry", METRICS, ids=lambda entry: entry.names[0])
 def test_a_metric_prints_the_name_of_its_entry(entry):
-    right = {"k": 1, "prior": 0.5}
+    limits = dict.fromkeys(("min_recall", "min_precision", "max_fpr", "min_tpr"), 0.5)
+    right = {"k": 1, "prior": 0.5, **limits}
     given = {option: value for option, value in right.items() if option in entry.options}
     assert repr(m.Metric(load(entry), **given)).partition("(")[0] == entry.names[0]
 

@@ -22,9 +22,9 @@ def test_every_name_is_on_the_page():
 
 def test_what_stands_between_the_marks_is_replaced():
     names = ("objectives", "baselines", "metrics", "aliases")
-    blank = "".join(f"<!-- {name} -->\nold\n<!-- end -->\nkept\n" for name in names)
+    blank = "".join(f"<!-- {name} -->\nstale\n<!-- end -->\nkept\n" for name in names)
     page = updated(blank)
-    assert "old" not in page
+    assert "stale" not in page
     assert page.count("kept") == 4
     assert "| `soap` | `SOAP` | `ap` |" in page
 

@@ -16,6 +16,7 @@ from rankwise.tasks import compare as task  # its modules are imported where the
 from rankwise.tasks.compare.settings import Settings
 
 if TYPE_CHECKING:
+    from rankwise.report.comparison.run import Point
     from rankwise.tasks.compare.problem import Problem
 
 _MANY = 40  # columns from which plain numbers are only counted
@@ -129,6 +130,7 @@ def _show(found: task.CompareResult) -> None:
     title = f"{run.metric} on {run.evaluation}, {run.data['test']} rows"
     show(reports.Table(header, rows, caption), title=title, styles={best: "bold"})
     say(filter(None, (sentence(run), run.why, run.verdict, run.not_best, *run.remarks)))
+    _show_point(run.operating_point)
     if run.importance is not None:
         known = run.importance
         columns = [
@@ -141,6 +143,24 @@ def _show(found: task.CompareResult) -> None:
         if (rest := (known.of_columns or 0) - _COLUMNS) > 0:
             say([f"{rest} more columns are on the report"])
     say([str(found.folder / "model"), str(found.report)], style="bold")
+
+
+def _show_point(point: Point | None) -> None:
+    """Print the threshold of the rule, if there is one."""
+    if point is None:
+        return
+    rates = ", ".join(
+        f"{name} {_number(rate.value)} ({_number(rate.low)} – {_number(rate.high)})"
+        for name, rate in point.rates.items()
+        if name != "alert_rate"
+    )
+    say(
+        [
+            f"{point.rule}: a {point.column} above {point.threshold:.6g} flags "
+            f"{point.flagged:g} test rows: {rates}",
+            point.meaning,
+        ]
+    )
 
 
 def _number(value: float, form: str = ".4f") -> str:

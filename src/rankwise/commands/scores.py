@@ -20,6 +20,9 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     group: str | None = None,
     positive: str | None = None,
     metric: list[str] | None = None,
+    threshold: list[str] | None = None,
+    rows_per_day: float | None = None,
+    time: str | None = None,
     json: Path | None = None,
     seed: Annotated[
         int | None,
@@ -36,15 +39,25 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         group: Column with the list (query, user) of each row (of a table).
         positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
+        threshold: Rule to choose a threshold by, such as precision>=0.8, recall>=0.9, fpr<=0.01,
+            alerts<=200/day, or with a confidence precision>=0.8@95%; may be repeated.
+        rows_per_day: Rows of a day, for alerts<=…/day.
+        time: Column of dates that rows per day are counted by (of a table).
         json: JSON file for the numbers.
     """
+    from rankwise.tasks.compare import operating  # noqa: PLC0415  (it imports torch)
+
     require_other("--json", json, scores)
     columns = {"target": target, "score": score, "group": group, "positive": positive}
+    columns["time"] = time
+    rules = threshold or []
     with complaints().status("evaluating …"):
         if scores.is_dir():
             if given := [f"--{name}" for name, value in columns.items() if value is not None]:
                 refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
-            found = task.evaluate_run(scores, metrics=metric, seed=seed)
+            found = task.evaluate_run(
+                scores, metrics=metric, seed=seed, rules=rules, rows_per_day=rows_per_day
+            )
         elif target is None or score is None:
             lacking = " and ".join(f"--{n}" for n in ("target", "score") if columns[n] is None)
             refuse(
@@ -52,9 +65,16 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
                 "that hold the target and the scores, or pass the folder of a run"
             )
         else:
-            more = {"group": group, "positive": positive}
+            more = {"group": group, "positive": positive, "time": time}
             found = task.evaluate_scores(
-                scores, target=target, score=score, **more, metrics=metric, seed=seed or 0
+                scores,
+                target=target,
+                score=score,
+                **more,
+                metrics=metric,
+                seed=seed or 0,
+                rules=rules,
+                rows_per_day=rows_per_day,
             )
     if json is not None:
         report.write_json(json, found.as_json())
@@ -64,6 +84,10 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     ]
     table = report.Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
     show(table, words=("by",))
+    if found.points:
+        title = f"thresholds: rows with a {found.column} above are flagged; 95 % intervals"
+        show(report.Table(operating.HEADER, operating.lines(found.points)), title=title)
+        say(f"{rule}: {operating.meaning(point)}" for rule, point in found.points.items())
     if found.warning is not None:
         say([found.warning], style="bold red")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import dataclass, field
 from numbers import Real
@@ -14,10 +13,11 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 
 from rankwise.estimators.data import Vector
+from rankwise.metrics._rules import RULES, Limit, parse_limit
+from rankwise.metrics.thresholds import Levels, OperatingPoint, choose
 
 _SHARE = 1e-3  # of the sigmoid in an isotonic calibration
 _LEAST = 1e-3  # slope of the sigmoid over one spread of the scores, at least
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -103,52 +103,43 @@ def platt(scores: Vector, positive: NDArray[np.bool_], weight: Vector) -> tuple[
     return float(slope), float(found.x[1] - slope * mean)
 
 
-_HOW = "use 'f1', 'precision>=0.9', 'fpr<=0.05', 'top=100' or a probability such as 0.5"
-_RULE = re.compile(r"(?:(precision)\s*>=|(fpr)\s*<=|(top)\s*=)?\s*(.*)", re.DOTALL)
+_HOW = f"use {RULES}, 'top=100' or a probability such as 0.5"
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A rule of a kind (f1, precision, fpr, top, probability) and its number."""
+class Rule(Limit):
+    """A rule of a kind (f1, precision, recall, fpr, alerts, top, probability) and its number."""
 
-    kind: str
-    value: float = 0.0
+    def point(
+        self, scores: Vector, positive: NDArray[np.bool_], weight: Vector | None
+    ) -> OperatingPoint | None:
+        """Return the operating point that rows with known classes choose; None without a choice.
+
+        A warning says that the rows do not support the rule.
+        """
+        if self.kind in ("top", "probability"):
+            return None
+        found = choose(str(self), self, Levels.of(scores, positive, weight))
+        if not found.supported:
+            every = self.kind == "recall"
+            then = "every row" if every else "only rows above all of them"
+            warnings.warn(f"{found.reason}: {then} will be positive", UserWarning, stacklevel=3)
+        return found
 
     def score(
         self, scores: Vector, positive: NDArray[np.bool_], weight: Vector | None, by: Calibrator
     ) -> float:
         """Return the score above which a row is positive, chosen on rows with known classes.
 
-        It lies in the middle between two scores of these rows, so that neither rounding nor ties
-        decide. ``top`` depends on the rows that are predicted and takes none: 0.
+        ``top`` depends on the rows that are predicted and takes none: 0.
         """
         if self.kind == "top":
             return 0.0
         if self.kind == "probability":
             return by.score(self.value)
-        weight = np.ones(len(scores)) if weight is None else weight
-        levels, which = np.unique(-scores, return_inverse=True)
-        levels = -levels  # from the highest score down
-        found = np.cumsum(np.bincount(which, weight * positive, len(levels)))
-        alarms = np.cumsum(np.bincount(which, weight * ~positive, len(levels)))
-        if self.kind == "f1":
-            return _below(levels, int(np.argmax(2 * found / (found + alarms + found[-1]))))
-        if self.kind == "precision":
-            precision = found / (found + alarms)
-            allowed = precision >= self.value - _ROUNDING
-            if not allowed.any():
-                warnings.warn(
-                    f"no threshold has the precision {self.value} on the rows held out, the best "
-                    f"has {precision.max():.3g}: only rows above all of them will be positive",
-                    UserWarning,
-                    stacklevel=3,
-                )
-        else:
-            allowed = alarms <= (self.value + _ROUNDING) * alarms[-1]
-        if not allowed.any():
-            return float(levels[0])
-        # The most found; of several such thresholds the highest, which has the fewest alarms.
-        return _below(levels, int(np.argmax(np.where(allowed, found, -1.0))))
+        found = self.point(scores, positive, weight)
+        assert found is not None
+        return found.threshold
 
     def positive(self, decision: Vector) -> NDArray[np.bool_]:
         """Return which rows are positive, by their scores less the threshold."""
@@ -167,28 +158,27 @@ def parse_rule(rule: str | float) -> Rule:
     if isinstance(rule, bool) or not isinstance(rule, (str, Real)):
         raise ValueError(f"threshold must be a rule or a number, got {rule!r}; {_HOW}")
     text = str(rule).strip().lower()
-    if text == "f1":
-        return Rule("f1")
-    *kinds, number = _RULE.findall(text)[0]
-    kind = "".join(kinds) or "probability"
     try:
+        limit = parse_limit(text)
+    except ValueError as error:
+        raise ValueError(f"threshold: {error}") from None
+    if limit is not None:
+        if limit.kind == "alerts" and limit.rows is None:
+            raise ValueError(
+                f"threshold {rule!r} needs the number of rows per day, which an estimator does not "
+                f"know: write 'alerts<={limit.value:g}/10000' for that number in 10 000 rows"
+            )
+        return Rule(**vars(limit))
+    kind, _, number = text.rpartition("=")
+    kind = kind.strip() or "probability"
+    try:
+        if kind not in ("top", "probability") or "=" in text[: -len(number) - 1]:
+            raise ValueError
         value = float(int(number) if kind == "top" else number)
     except ValueError:
         raise ValueError(f"threshold {rule!r} is not a rule; {_HOW}") from None
     if kind == "probability" and not 0 < value < 1:
         raise ValueError(f"threshold as a probability must lie between 0 and 1, got {value!r}")
-    low, high = (1.0, np.inf) if kind == "top" else (0.0, 1.0)
-    if not low <= value <= high:
-        raise ValueError(f"threshold {rule!r} must have a number in [{low:g}, {high:g}]")
+    if kind == "top" and not value >= 1:
+        raise ValueError(f"threshold {rule!r} must have a number in [1, inf]")
     return Rule(kind, value)
-
-
-def _below(levels: Vector, last: int) -> float:
-    """Return a threshold between the last positive level and the next."""
-    here = float(levels[last])
-    if last + 1 == len(levels):
-        spread = float(levels[0] - levels[-1])
-        return here - (spread or 1.0)
-    after = float(levels[last + 1])
-    middle = after + (here - after) / 2
-    return middle if middle < here else after

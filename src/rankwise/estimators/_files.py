@@ -11,6 +11,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +26,7 @@ from rankwise.estimators._decisions import Calibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import parse_json, read_array, read_zip, write_whole
+from rankwise.metrics import OperatingPoint
 from rankwise.seals import require_seal, require_sealed_file, sealed_zip
 from rankwise.states import state_bytes
 
@@ -47,6 +49,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         # Scores need no objective; with its metric the model can still be evaluated.
         params["objective"] = f"{type(ranker.objective).__name__}-object"
         params["metric"] = ranker._metric_name
+    point = ranker.operating_point_
     header = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -54,6 +57,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         "params": {n: v.item() if hasattr(v, "item") else v for n, v in params.items()},
         "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
         "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
+        "operating_point": point and asdict(point),
         "preparation": ranker.preparation_.as_json(),
     }
     parts: State = {
@@ -119,6 +123,10 @@ def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
     ranker = found(**options)
     for name in _NUMBERS:
         setattr(ranker, name, header["fitted"][name])
+    point = header.get("operating_point")
+    if point is not None:
+        point = OperatingPoint(**{**point, "sizes": tuple(point["sizes"])})
+    ranker.operating_point_ = point
     ranker.classes_ = parts["classes"]
     if "feature_names" in parts:
         ranker.feature_names_in_ = parts["feature_names"].astype(object)

@@ -43,11 +43,13 @@ from rankwise.estimators.limits import threads_for
 from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_value
 from rankwise.estimators.preparation import Preparation
 from rankwise.estimators.processes import world_size
+from rankwise.metrics import OperatingPoint
 from rankwise.naming import metric as named_metric
 from rankwise.naming import name_of
 from rankwise.objectives import Objective
 
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
+_SET_ASIDE = 0.2  # of the rows, for a threshold with a confidence
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
@@ -69,10 +71,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         metric: Name of the metric of :meth:`score` and early stopping. None: the metric of the
             objective (log-loss: average precision).
         threshold: Which rows :meth:`predict` calls positive: a probability, by default 0.5 as
-            everywhere in scikit-learn, which few rows of a rare class reach; ``"f1"`` (the best F1
-            on the rows held out), ``"precision>=0.9"`` (the highest recall at that precision),
-            ``"fpr<=0.05"`` (the highest recall at that false positive rate), or ``"top=100"`` (the
-            top 100 rows of the table that is predicted).
+            everywhere in scikit-learn, which few rows of a rare class reach; a rule of
+            :func:`rankwise.metrics.choose_threshold`, for the rows held out: ``"f1"``,
+            ``"precision>=0.9"``, ``"recall>=0.9"``, ``"fpr<=0.05"``, ``"alerts<=20/10000"`` (rows);
+            or ``"top=100"`` (the top 100 rows of the table that is predicted). With a confidence,
+            such as ``"precision>=0.9@95%"``, the limit holds for new rows with this probability:
+            another ``validation_fraction`` of the rows is set aside for the threshold alone.
         calibration: How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for
             the plain logistic function. The probabilities always rank the rows as the scores do.
         validation_fraction: Share of each class (of the lists, with ``groups``) that is held out.
@@ -87,6 +91,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         prior_: Weighted share of positives.
         held_out_: Number of rows held out.
         threshold_: The score above which a row is positive.
+        operating_point_: The threshold with its rates on the rows that chose it, an
+            :class:`~rankwise.metrics.OperatingPoint`; None where no rows chose it.
         preparation_: What every column becomes: ``preparation_.names`` are the prepared columns,
             ``preparation_.sources`` the input columns they are made from.
         n_features_in_: Number of columns of X; ``feature_names_in_`` are their names.
@@ -138,6 +144,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     prior_: float = field(init=False)
     held_out_: int = field(init=False)
     threshold_: float = field(init=False)
+    operating_point_: OperatingPoint | None = field(init=False)
     n_features_in_: int = field(init=False)
     preparation_: Preparation = field(init=False)
     calibrator_: Calibrator = field(init=False)
@@ -281,6 +288,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _learn(self, part: Part, held_out: Part | None, checkpoint: str | Path | None) -> Self:
         """Fit the scores, the calibration and the threshold."""
+        rule, alone = parse_rule(self.threshold), None
+        if rule.confidence is not None:
+            part, alone = self._set_aside(part)
         data = self._training(part, held_out)
         if checkpoint is not None:
             parts = (data.train, data.held_out) if data.splits else (data.train,)
@@ -298,9 +308,36 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         scores = self._finite(self._scores_held_out(data))
         positive, weight = data.held_out.positive, data.held_out.weight
         self.calibrator_ = calibrate(self.calibration, scores, positive, weight)
-        rule = parse_rule(self.threshold)
-        self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
+        if alone is not None:
+            scores, positive = self._finite(self._scores(alone.X)), alone.target > 0
+        self.operating_point_ = rule.point(scores, positive, weight)
+        if self.operating_point_ is None:
+            self.threshold_ = rule.score(scores, positive, weight, self.calibrator_)
+        else:
+            self.threshold_ = self.operating_point_.threshold
         return self
+
+    def _set_aside(self, part: Part) -> tuple[Part, Part]:
+        """Split off rows that choose the threshold and nothing else, as a confidence needs."""
+        part = part.weighted_rows()
+        if part.groups is not None:
+            raise ValueError(
+                f"threshold {self.threshold!r} needs independent rows, which those of a list are "
+                "not: leave out the confidence or groups"
+            )
+        if part.weight is not None and not (part.weight == 1).all():
+            raise ValueError(
+                f"threshold {self.threshold!r} needs rows that count once each: leave out the "
+                "confidence or sample_weight"
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        held = hold_out(part, float(self.validation_fraction) or _SET_ASIDE, seed)
+        if not held.any():
+            raise ValueError(
+                f"threshold {self.threshold!r} needs rows that the model does not learn from: both "
+                "classes must have at least two different rows"
+            )
+        return part.rows(~held), part.rows(held)
 
     def _training(self, part: Part, held_out: Part | None = None) -> Training:
         part = part.weighted_rows()
@@ -360,7 +397,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> float:
-        """Compute the metric on these rows; larger is better."""
+        """Compute the metric on these rows; larger is better.
+
+        A metric of which lower is better, such as ``fpr_at_tpr(.95)``, is returned negative.
+        """
         scores = self._raw_scores(X)
         lists = read_groups(groups, len(scores))
         graded = lists is not None and is_graded(self._objective_name)

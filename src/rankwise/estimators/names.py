@@ -52,7 +52,8 @@ def metric_value(name: str, scores: Floats, part: Part) -> float:
     """Compute a metric, by name, of the scores of some rows.
 
     Where the rows are lists, every list with a positive counts, as in trec_eval; metrics of pairs
-    of a positive and a negative leave out the lists without a negative, too.
+    of a positive and a negative leave out the lists without a negative, too. Where lower is better
+    the value is negative, as that of scikit-learn's ``neg_…`` scorers.
     """
     lists = part.groups is not None
     setting = replace(metric(name).setting, positives_alone=lists)
@@ -62,4 +63,4 @@ def metric_value(name: str, scores: Floats, part: Part) -> float:
         value = setting(
             np.asarray(scores, dtype=np.float64), part.target, None, part.groups, part.weight
         )
-    return float(value)
+    return float(value) if setting.kernel.higher_is_better else -float(value)

@@ -19,6 +19,13 @@ from rankwise.metrics.intervals import (
     mean_over_lists,
 )
 from rankwise.metrics.metric import Metric
+from rankwise.metrics.operating_point import (
+    fpr_at_tpr,
+    precision_at_recall,
+    recall_at_precision,
+    tpr_at_fpr,
+)
+from rankwise.metrics.thresholds import OperatingPoint, choose_threshold
 from rankwise.metrics.top import (
     hit_at_k,
     map_at_r,
@@ -43,10 +50,16 @@ __all__ = [
     "map_at_r",
     "mean_reciprocal_rank",
     "ndcg",
+    "precision_at_recall",
+    "recall_at_precision",
+    "tpr_at_fpr",
+    "fpr_at_tpr",
     "precision_recall_curve",
     "PrecisionRecallCurve",
     "roc_curve",
     "RocCurve",
+    "choose_threshold",
+    "OperatingPoint",
     "mean_over_lists",
     "ListMean",
     "Metric",

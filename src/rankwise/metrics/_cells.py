@@ -144,15 +144,8 @@ def influence_variance(cells: Cells, setting: Setting) -> float:
     Σ_strata n/(n − 1) Σ_i (d_i − d̄)², d_i the derivative of the metric by how often item i counts:
     what the variance of the bootstrap is to first order, and for the AUROC DeLong's.
     """
-    block = _blocks(cells)[cells.level]
-    blocks = int(block[-1]) + 1
-    place = 2 * block + cells.target.long()
-    mass, square = (
-        torch.zeros(2 * blocks, dtype=torch.float64).index_add(
-            0, place, cells.count * cells.weight**power
-        )
-        for power in (1, 2)
-    )
+    _, mass, square = _block_sums(cells)
+    blocks = len(mass) // 2
     target = torch.tensor([0.0, 1.0], dtype=torch.float64).repeat(blocks)
     joined = Cells(torch.arange(2 * blocks) // 2, target, mass, torch.ones_like(mass))
     with torch.enable_grad():
@@ -168,6 +161,36 @@ def influence_variance(cells: Cells, setting: Setting) -> float:
         # np.maximum rather than max: an undefined derivative must not become a variance of 0.
         variance += float(np.maximum(squares - n * mean**2, 0.0)) * n / max(1.0, n - 1)
     return variance
+
+
+def joined_levels(cells: Cells) -> Cells:
+    """Return few cells, of blocks of levels, with the mass of many and, resampled, its variance."""
+    count, mass, square = _block_sums(cells)
+    some = mass > 0
+    level, target = torch.arange(len(mass)) // 2, torch.arange(len(mass)) % 2
+    level, target, mass, square = level[some], target[some].double(), mass[some], square[some]
+    # As in `_lump`: p items of weight Σw²/Σw, and the others of the class of weight 0.
+    heavy = mass**2 / square
+    rest = torch.stack([count[0::2].sum(), count[1::2].sum()])
+    rest = (rest - rest.new_zeros(2).index_add(0, target.long(), heavy)).clamp_min(0)
+    last = level[-1:].expand(2)
+    return Cells(
+        torch.cat([level, last]),
+        torch.cat([target, torch.tensor([0.0, 1.0], dtype=torch.float64)]),
+        torch.cat([heavy, rest]),
+        torch.cat([square / mass, torch.zeros(2, dtype=torch.float64)]),
+    )
+
+
+def _block_sums(cells: Cells) -> tuple[Tensor, Tensor, Tensor]:
+    """Return Σ count, Σ weight and Σ weight² of the two classes of every block, (2 · blocks,)."""
+    block = _blocks(cells)[cells.level]
+    place = 2 * block + cells.target.long()
+    zeros = torch.zeros(2 * (int(block[-1]) + 1), dtype=torch.float64)
+    count, mass, square = (
+        zeros.index_add(0, place, cells.count * cells.weight**power) for power in (0, 1, 2)
+    )
+    return count, mass, square
 
 
 def _blocks(cells: Cells) -> Tensor:

@@ -38,6 +38,12 @@ def top_of_both(ranking: Ranking, k: int) -> float:
     return _rank_of(ranking.mass, (ranking.positives, enough), (ranking.negatives, enough))
 
 
+def first_share(mass: Tensor, part: Tensor, share: float) -> float:
+    """Return a rank through which every resample has a share of one class."""
+    wanted = share * part.sum()
+    return _rank_of(mass, (part, likely_depth(float(wanted), wanted, 1)))
+
+
 def _rank_of(mass: Tensor, *wanted: tuple[Tensor, Tensor]) -> float:
     """Return the rank through which every one of the masses is as great as wanted."""
     level = max(int((part[0].cumsum(-1) < enough).sum()) for part, enough in wanted)

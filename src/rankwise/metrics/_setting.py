@@ -36,6 +36,10 @@ class Kernel:
     pooled: Average = "micro"  # the word by which a caller asks for one list of all items
     shortcut: Callable[[NumpyArray, NumpyArray, Ties], float] | None = None
     depth: Callable[..., float] | None = None  # (ranking, **options): the last rank that matters
+    # Whether its derivative by the masses is that of the metric. Not where a threshold is chosen
+    # among levels: it moves with the masses, by steps.
+    smooth: bool = True
+    higher_is_better: bool = True
     # (ranking, apart, **options): a lower bound where positives of these levels may not be tied,
     # for a metric that gains by their being tied
     worst: Callable[..., Tensor] | None = None

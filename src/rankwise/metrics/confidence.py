@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from rankwise.checks import require_count
-from rankwise.metrics._cells import Cells, cells_of, influence_variance
+from rankwise.metrics._cells import Cells, cells_of, influence_variance, joined_levels
 from rankwise.metrics._setting import Setting
 from rankwise.metrics.bootstrap import bootstrap_interval, percentiles
 from rankwise.metrics.inputs import Array, Items, read_items
@@ -18,6 +18,7 @@ from rankwise.metrics.intervals import Interval, mean_over_lists, normal_quantil
 from rankwise.metrics.metric import Metric
 
 SMALL = 10_000  # items of one list up to which every item is resampled
+_JOINED = -1  # key of the draws of blocks of levels
 WORK = 10_000_000  # drawn cells, or lists, per metric: about a second
 
 
@@ -40,7 +41,9 @@ def confidence_intervals(
     the first ranks alone where only these matter: ``"bootstrap"``, with the same distribution.
     Where even that is more than 10⁷ draws, the interval is the value ± z standard errors of the
     infinitesimal jackknife: ``"influence"``. Of the AUROC this is DeLong's interval, of a mean over
-    many lists the normal one.
+    many lists the normal one. A metric of one threshold, such as :func:`tpr_at_fpr`, has no such
+    derivative: then blocks of neighboring scores are drawn, and the percentiles are moved to the
+    exact value.
 
     Args:
         metrics: Metrics with their options; their state is not used.
@@ -126,20 +129,30 @@ def _of_long_list(
     for place, setting in enumerate(settings):
         exact = setting.kernel(ranking, **setting.options)
         values.append(float(replace(setting, average="macro").summary(exact)))
+        if math.isnan(values[-1]):
+            continue
         drawn = cells
-        if setting.kernel.depth is not None and not math.isnan(values[-1]):
+        if setting.kernel.depth is not None:
             drawn = cells.top(setting.kernel.depth(ranking, **setting.options))
-        if len(drawn) * resamples <= WORK and not math.isnan(values[-1]):
+        if len(drawn) * resamples <= WORK:
             shares.setdefault(len(drawn), (drawn, []))[1].append(place)
+        elif not setting.kernel.smooth:
+            if _JOINED not in shares:
+                shares[_JOINED] = (joined_levels(cells), [])
+            shares[_JOINED][1].append(place)
     ends: dict[int, tuple[float, float]] = {}
     for drawn, places in shares.values():
+        once = drawn.ranking()
         rng = np.random.default_rng(seed)
         rows = [
             torch.stack([settings[p].kernel(again, **settings[p].options) for p in places])
             for again in map(drawn.ranking, drawn.draws(resamples, rng))
         ]
         for place, draws in zip(places, torch.cat(rows, dim=1), strict=True):
-            ends[place] = percentiles(draws, level)
+            # Blocks have fewer thresholds than the list: only the spread is that of the list.
+            moved = values[place] - float(settings[place].kernel(once, **settings[place].options))
+            low, high = (end + moved for end in percentiles(draws, level))
+            ends[place] = max(0.0, low), min(1.0, high)
     for place, (setting, value) in enumerate(zip(settings, values, strict=True)):
         if place in ends:
             yield Interval(value, *ends[place], level, "bootstrap")

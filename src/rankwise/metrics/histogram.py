@@ -101,9 +101,8 @@ class ScoreHistogram:
             raise ValueError(f"metric must be of two classes for a histogram, got {metric!r}")
         if not self.counts.sum(1).all():
             return float("nan"), float("nan")
-        low = self._value(setting, resolved, worst=True) - SLACK
-        high = self._value(setting, resolved, worst=False) + SLACK
-        return max(0.0, low), min(1.0, high)
+        low, high = sorted(self._value(setting, resolved, worst=each) for each in (True, False))
+        return max(0.0, low - SLACK), min(1.0, high + SLACK)
 
     def refine(
         self,

@@ -20,8 +20,8 @@ class Interval:
         value: Value of the metric.
         low, high: Ends of the interval.
         level: Confidence level, such as 0.95.
-        method: How the interval was computed: ``"bootstrap"``, ``"influence"``, ``"delong"`` or
-            ``"logit"``.
+        method: How the interval was computed: ``"bootstrap"``, ``"influence"``, ``"delong"``,
+            ``"logit"`` or ``"clopper-pearson"``.
 
     Example:
         >>> from rankwise.metrics import delong_interval

@@ -59,7 +59,7 @@ class Metric(nn.Module):
         0.75
     """
 
-    higher_is_better: bool = True
+    higher_is_better: bool
     is_differentiable: bool = False
     anchor: Tensor
 
@@ -74,6 +74,7 @@ class Metric(nn.Module):
                 raise ValueError(f"{name} comes with the data: pass it to update")
         self.metric, self.options = metric, options
         self.setting = setting_of(metric, options)
+        self.higher_is_better = self.setting.kernel.higher_is_better
         if memory == "bounded" and self.setting.kernel.graded:
             name = metric.__name__
             raise ValueError(f"memory='bounded' is for metrics of two classes, got {name}")

@@ -214,5 +214,13 @@ map@r | map_at_r
     mean precision over the first R ranks, R the number of positives
 r_precision | r_precision
     the precision of the first R, R the number of positives
+precision_at_recall | precision_at_recall | min_recall
+    the highest precision of a threshold with at least this recall
+recall_at_precision | recall_at_precision | min_precision
+    the highest recall of a threshold with at least this precision; 0 where none has it
+tpr_at_fpr | tpr_at_fpr | max_fpr
+    the highest true positive rate of a threshold with at most this false positive rate
+fpr_at_tpr | fpr_at_tpr | min_tpr
+    the lowest false positive rate of a threshold with at least this true positive rate
 """)
 )

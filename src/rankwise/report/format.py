@@ -31,6 +31,10 @@ _FULL = {
     "precision": "precision",
     "recall": "recall",
     "hit": "hit",
+    "precision_at_recall": "precision at a recall",
+    "recall_at_precision": "recall at a precision",
+    "tpr_at_fpr": "true positive rate at a false positive rate",
+    "fpr_at_tpr": "false positive rate at a true positive rate",
 }
 _MODELS = {
     "linear": "Linear model",

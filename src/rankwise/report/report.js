@@ -175,6 +175,10 @@
       write("at-flagged", count(tp + fp));
       write("at-precision", precision);
       write("at-recall", recall);
+      for (const name of ["precision", "recall"]) {
+        const [low, high] = rows[`${name}_ends`][at];
+        write(`at-${name}-95`, `${low.toFixed(2)}–${high.toFixed(2)}`);
+      }
       write("at-f1", ratio(2 * tp, tp + fp + rows.positives));
       write("at-tp", count(tp));
       write("at-fp", count(fp));
@@ -208,6 +212,8 @@
     };
 
     slider.addEventListener("input", show);
+    const by_rule = byId("by-rule");
+    if (by_rule) by_rule.addEventListener("click", () => go(rows.rule));
     byId("best-f1").addEventListener("click", () => go(rows.best));
     byId("cheapest").addEventListener("click", () => go(cheapest(costs())));
     for (const key of ["fp", "fn"]) byId(`cost-${key}`).addEventListener("input", price_again);

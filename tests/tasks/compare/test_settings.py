@@ -27,6 +27,12 @@ def test_what_is_no_span(words):
     [
         ({"metric": "app"}, 'no metric is called "app"'),
         ({"metric": "ndcg@10"}, "with --group"),
+        ({"threshold": "f2"}, "--threshold: rule must be one of"),
+        ({"threshold": "f1", "group": "user"}, "rows of one list"),
+        ({"threshold": "f1", "repeats": 2}, "cannot go with --repeats 2"),
+        ({"threshold": "recall>=.9@95%", "weight": "w"}, "cannot go with --weight w"),
+        ({"threshold": "alerts<=5/day"}, "pass --rows-per-day, or --time"),
+        ({"metric": "fpr_at_tpr(.95)"}, "better when it is lower.*tpr_at_fpr"),
         ({"trials": 0}, "trials must be a whole number >= 1, got 0"),
         ({"seeds": 0}, "seeds must be a whole number >= 1, got 0"),
         ({"budget": 0.0}, "budget must be a finite number > 0, got 0.0"),

@@ -109,6 +109,19 @@ class Importance:
     part: Part = "the test part"
 
 
+@dataclass(frozen=True)
+class Point:
+    """A threshold that a rule has chosen, with its rates on the test part."""
+
+    rule: Text
+    threshold: Number
+    column: Text = "probability"
+    supported: Annotated[bool, BeforeValidator(bool)] = True
+    flagged: Number = math.nan
+    rates: Mapping[str, Estimated] = Field(default_factory=dict)
+    meaning: Text = ""
+
+
 class Predictions(NamedTuple):
     """The test part: targets, and the predictions of every candidate."""
 
@@ -141,6 +154,7 @@ class Run:
     evaluation: Part = "the test part"
     remarks: Annotated[tuple[Text, ...], BeforeValidator(_list)] = ()
     importance: Importance | None = None
+    operating_point: Point | None = None
 
     @cached_property
     def baseline(self) -> Candidate | None:

@@ -36,6 +36,15 @@ def resolve_metric(name: str, *, grouped: bool) -> str:
     return canonical_metric(name)
 
 
+def require_higher_is_better(name: str) -> None:
+    """Raise on a metric to choose by of which lower is better."""
+    if not metric(name).higher_is_better:
+        raise DataError(
+            f'metric "{name}" is better when it is lower, and models are chosen by the highest '
+            "value: choose by tpr_at_fpr(max_fpr=…), or tpauc(min_tpr=…, max_fpr=1)"
+        )
+
+
 def is_graded(name: str) -> bool:
     """Return whether a metric takes relevances rather than two classes."""
     return metric(name).setting.kernel.graded

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError, Split, Table, folds, read_table, split
 from rankwise.data.splits import FEW, FOLDS, count_positives
 from rankwise.tasks.compare.metrics import Estimate, Floats, Truth, is_graded, require_weights
+from rankwise.tasks.compare.operating import daily_rows
 from rankwise.tasks.compare.settings import Settings
 
 Rows = NDArray[np.int64]
@@ -81,6 +82,8 @@ def read_problem(settings: Settings) -> Problem:
             f"{table.path}: has no column left to learn from{left_out if table.left_out else ''}"
         )
     require_weights(settings.metric, table.weight)
+    if settings.threshold is not None:  # before the training rather than after it
+        daily_rows([settings.threshold], table, settings.rows_per_day)
     if not settings.repeats:
         return Problem(settings, table, plan_for(table, settings.seed))
     every = np.arange(len(table))  # the folds test: no row is left out of the final fit

@@ -17,6 +17,7 @@ from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.control import Controlled, controlled, explain
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
+from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.run_files import PARTS, PARTS_FILE
 from rankwise.tasks.compare.selection import VISIBLE, Choice, Evaluation, not_best, validation_of
@@ -108,6 +109,7 @@ class Outcome:
                 for each, numbers in zip(self.fitted, self._estimates, strict=True)
             ],
             "recommended": self.choice.recommended,
+            "operating_point": self._operating_point(),
             "why": self.choice.why,
             "decided": self.evaluation.undecided is None,
             "verdict": self.verdict,
@@ -119,6 +121,17 @@ class Outcome:
                 if name != self.problem.metric and takes_weights(name, table.weight)
             },
         }
+
+    def _operating_point(self) -> dict[str, object] | None:
+        """Return the threshold of the recommended candidate by the rule, if one is given."""
+        settings, table = self.problem.settings, self.problem.table
+        if settings.threshold is None:
+            return None
+        values = self.evaluation.probabilities(self.choice.recommended)
+        daily = daily_rows([settings.threshold], table, settings.rows_per_day)
+        truth = self.problem.truth(self.evaluation.rows)
+        points = choose_points([settings.threshold], values, truth, daily)
+        return as_json(points[settings.threshold], "probability")
 
     @property
     def verdict(self) -> str:

@@ -30,7 +30,8 @@ _PACKAGES = [
     "optuna",
     "polars",
 ]
-_MAY_CHANGE = ("data", "budget", "trials")  # more time may be asked for, or the file be moved
+# More time may be asked for, the file be moved, or another threshold be chosen.
+_MAY_CHANGE = ("data", "budget", "trials", "threshold", "rows_per_day")
 
 
 @contextmanager

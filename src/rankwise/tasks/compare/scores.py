@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +14,12 @@ from rankwise.data import DataError, read_columns, read_table
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.table import QUERY
 from rankwise.files import nan_to_none, require_unchanged_table
-from rankwise.metrics import Interval
+from rankwise.metrics import Interval, OperatingPoint
 from rankwise.report.comparison.run import number, read_run
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
+from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, read_rule
 from rankwise.tasks.compare.run_files import require_run
 
 IN_TRAINING = "in_training"  # marks the rows that the model was trained on
@@ -151,6 +152,8 @@ class EvaluationResult:
     trained_on: int | None = None  # rows that the model was trained on, where the file marks them
     without_target: int = 0  # rows that are left out
     candidate: str | None = None  # whose scores they are, where they are those of a run
+    points: dict[str, OperatingPoint] = field(default_factory=dict)  # by rule
+    column: str = "score"  # of the thresholds
 
     @property
     def warning(self) -> str | None:
@@ -192,6 +195,7 @@ class EvaluationResult:
             "lists": self.lists,
             "lists_left_out": self.left_out,
             "metrics": nan_to_none(numbers),
+            "operating_points": [as_json(each, self.column) for each in self.points.values()],
         }
 
 
@@ -204,38 +208,59 @@ def evaluate_scores(
     positive: str | None = None,
     metrics: Sequence[str] | None = None,
     seed: int = 0,
+    rules: Sequence[str] = (),
+    rows_per_day: float | None = None,
+    time: str | None = None,
 ) -> EvaluationResult:
     """Compute every metric that suits the data, or those named, with 95 % intervals.
 
     The target may hold relevances where all metrics named take them. Rows that ``rankwise
-    predict`` has marked as trained on are counted.
+    predict`` has marked as trained on are counted. ``rules`` choose thresholds.
     """
+    for rule in rules:
+        read_rule(rule, grouped=group is not None)
     grouped = group is not None
     asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
     graded = bool(asked) and all(map(measures.is_graded, asked))
     if path.is_file():
         require_unchanged_table(path)
     table = read_table(
-        path, target=target, score=score, group=group, positive=positive, graded=graded
+        path, target=target, score=score, group=group, positive=positive, graded=graded, time=time
     )
     if table.score is None:
         raise DataError(f"{path}: there are no scores in it")
     names = asked or measures.every_metric(len(table), grouped=grouped, graded=table.graded)
     truth = Truth(table.target, table.groups)
     found = _measure(table.path, names, table.score, truth, graded=table.graded, seed=seed)
-    return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
+    if rules and table.graded:
+        raise DataError(f"{path}: the target holds relevances, and --threshold needs two classes")
+    daily = daily_rows(rules, table, rows_per_day)
+    return replace(
+        found,
+        trained_on=_trained_on(table.path),
+        without_target=table.without_target,
+        points=choose_points(rules, table.score, truth, daily),
+    )
 
 
 def evaluate_run(
-    folder: Path, *, metrics: Sequence[str] | None = None, seed: int | None = None
+    folder: Path,
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int | None = None,
+    rules: Sequence[str] = (),
+    rows_per_day: float | None = None,
 ) -> EvaluationResult:
     """Evaluate the recommended model of a comparison on the test rows that it held out.
 
     The scores are those that the run kept; with the run's own seed, which is the default, the
-    numbers are those of its results.
+    numbers are those of its results. ``rules`` choose thresholds on the probabilities of these
+    rows, or on the scores of a run without probabilities.
     """
     require_run(folder)
     run = read_run(folder)
+    for rule in rules:
+        read_rule(rule, grouped=run.grouped)
     kept, graded = run.predictions, run.config.get("positive_value") is None
     weight = kept.weight if run.config.get("weight") else None
     asked = [measures.resolve_metric(name, grouped=run.grouped) for name in metrics or ()]
@@ -252,7 +277,14 @@ def evaluate_run(
     scores, truth = kept.scores[run.recommended.number], Truth(kept.target, kept.group, weight)
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
     found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)
-    return replace(found, candidate=run.recommended.name)
+    probability = kept.probabilities.get(run.recommended.number)
+    values, column = (scores, "score") if probability is None else (probability, "probability")
+    return replace(
+        found,
+        candidate=run.recommended.name,
+        points=choose_points(rules, values, truth, rows_per_day),
+        column=column,
+    )
 
 
 def _measure(

@@ -60,6 +60,14 @@ class Settings(TaskSettings):
     date_format: str | None = Field(
         None, description="strftime format of the dates, such as %d/%m/%Y."
     )
+    threshold: str | None = Field(
+        None,
+        description="Rule of a threshold on the test part, such as precision>=0.8@95%, "
+        "recall>=0.9, fpr<=0.01, alerts<=200/day.",
+    )
+    rows_per_day: Annotated[float, Gt(0)] | None = Field(
+        None, description="Rows of a day, for --threshold alerts<=…/day; default: those of --time."
+    )
     candidates: str = Field(
         "linear,boosted,neural",
         description="Candidates to train, such as boosted,linear:log_loss,neural:both.",
@@ -78,10 +86,16 @@ class Settings(TaskSettings):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         # Here, so that the help does not wait for torch.
-        from rankwise.tasks.compare.metrics import resolve_metric  # noqa: PLC0415
+        from rankwise.tasks.compare.metrics import (  # noqa: PLC0415
+            require_higher_is_better,
+            resolve_metric,
+        )
 
         metric = resolve_metric(self.metric, grouped=self.group is not None)
+        require_higher_is_better(metric)
         object.__setattr__(self, "metric", metric)
+        if self.threshold is not None:
+            self._check_threshold(self.threshold)
         if self.repeats and self.time is not None:
             raise UsageError(
                 f"--repeats {self.repeats} cannot go with --time {self.time}: folds of all rows "
@@ -93,3 +107,25 @@ class Settings(TaskSettings):
                 f"got {self.seed} + {self.seeds}"
             )
         return self
+
+    def _check_threshold(self, rule: str) -> None:
+        from rankwise.tasks.compare.metrics import is_graded  # noqa: PLC0415
+        from rankwise.tasks.compare.operating import read_rule  # noqa: PLC0415
+
+        limit = read_rule(rule, grouped=self.group is not None or is_graded(self.metric))
+        if self.repeats:
+            raise UsageError(
+                f"--threshold {rule} cannot go with --repeats {self.repeats}: the model that is "
+                "kept has no test rows then; leave out one of them"
+            )
+        if limit.confidence is not None and self.weight is not None:
+            raise UsageError(
+                f"--threshold {rule} cannot go with --weight {self.weight}: a confidence needs "
+                "rows that count once each; leave out @… or --weight"
+            )
+        per_day = limit.kind == "alerts" and limit.rows is None
+        if per_day and self.rows_per_day is None and self.time is None:
+            raise UsageError(
+                f"--threshold {rule} needs the number of rows per day: pass --rows-per-day, or "
+                "--time with a column of dates"
+            )

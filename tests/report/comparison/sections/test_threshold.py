@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from scipy.stats import binomtest
 from sklearn.metrics import f1_score, precision_score, recall_score
 from tests.report.comparison.sections.small import (
     TARGET,
@@ -15,6 +19,7 @@ from tests.report.comparison.sections.small import (
 )
 
 from rankwise.report.comparison.curves import levels_of
+from rankwise.report.comparison.run import Point
 from rankwise.report.comparison.sections.threshold import explorer, thresholds_of, unit_range
 
 PROBABILITY = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
@@ -47,7 +52,9 @@ def test_it_starts_at_the_best_f1():
         "threshold": "0.7",
         "flagged": "3",
         "precision": f"{2 / 3:.3f}",
+        "precision 95 %": "0.09–0.99",  # Clopper–Pearson of 2 in 3 and of 2 in 2
         "recall": "1.000",
+        "recall 95 %": "0.16–1.00",
         "F1": f"{4 / 5:.3f}",
         "true positives": "2",
         "false positives": "1",
@@ -277,3 +284,42 @@ def test_unit_range():
     assert unit_range(np.array([-np.inf, 0.0, 1.0, np.inf])).tolist() == [0, 0, 1, 1]
     assert unit_range(np.array([5.0, 5.0])).tolist() == [0.5, 0.5]
     assert unit_range(np.array([-1.7e308, 1.7e308])).tolist() == [0, 1]
+
+
+def with_rule(threshold, rule="precision>=0.6@95%", **more):
+    rates = {"precision": {"value": 2 / 3, "low": 0.1, "high": 0.99}}
+    point = {"rule": rule, "threshold": threshold, "flagged": 3, "rates": rates, **more}
+    run = run_of()
+    return replace(run, operating_point=TypeAdapter(Point).validate_python(point))
+
+
+def test_it_starts_at_the_threshold_of_the_rule():
+    run = with_rule(0.55, meaning="It holds.")
+    assert panel(run)["flagged"] == "4"
+    assert panel(run)["threshold"] == "0.6"  # the lowest value above 0.55
+    assert explorer(run).charts["threshold"]["rule"] == 6
+    assert explorer(run).charts["threshold"]["best"] == 7
+    assert text_of(by_id(run, "by-rule")) == "precision>=0.6@95%"
+    words = text_of(tree(run))
+    assert "precision>=0.6@95%: probability above 0.55: 3 rows flagged" in words
+    assert "precision 0.667 (0.100 – 0.990). It holds." in words
+
+
+def test_a_rule_that_flags_nothing_stands_at_the_end():
+    run = with_rule(0.9)
+    assert panel(run)["flagged"] == "0"
+    assert panel(run)["precision"] == "–"
+    assert panel(run)["precision 95 %"] == "0.00–1.00"
+
+
+def test_without_a_rule_there_is_no_button():
+    assert by_id(run_of(), "by-rule") is None
+    assert explorer(run_of()).charts["threshold"]["rule"] is None
+
+
+def test_the_ends_of_the_slider_are_exact_intervals():
+    data = explorer(run_of()).charts["threshold"]
+    for tp, fp, (low, high) in zip(data["tp"], data["fp"], data["precision_ends"], strict=True):
+        if tp + fp:
+            expected = binomtest(tp, tp + fp).proportion_ci(0.95, method="exact")
+            assert (low, high) == pytest.approx((expected.low, expected.high), abs=6e-4)
