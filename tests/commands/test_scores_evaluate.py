@@ -183,3 +183,32 @@ def test_names_that_people_type_are_shown_under_ours(scored, tmp_path):
     assert list(numbers) == ["auc", "ap", "precision@5", "recall@10"]
     assert numbers["auc"]["value"] == pytest.approx(roc_auc_score(frame["y"], frame["s"]))
     assert "roc_auc" not in done.output
+
+
+def test_slices_are_tables_and_rows_of_files(scored, tmp_path):
+    path, frame = scored
+    out, table = tmp_path / "out.json", tmp_path / "out.csv"
+    asked = ["--target", "y", "--score", "s", "--metric", "auc", "--by", "half"]
+    halves = frame.with_columns(half=pl.int_range(pl.len()) % 2)
+    halves.write_csv(path)
+    done = invoke(path, *asked, "--json", str(out), "--out", str(table))
+    assert done.exit_code == 0, done.output
+    assert "auc by half" in done.stdout
+    assert "2 comparisons of a slice with the other rows" in done.stdout
+    written = pl.read_csv(table)
+    assert written["slice"].to_list()[0] is None
+    listed = json.loads(out.read_text())["slices"]
+    for each in listed:
+        part = halves.filter(pl.col("half") == int(each["slice"]))
+        assert each["value"] == pytest.approx(roc_auc_score(part["y"], part["s"]))
+        assert f"{each['value']:.4f}" in done.stdout
+
+
+def test_slices_need_a_table_and_other_files_than_the_scores(scored, tmp_path):
+    path, _ = scored
+    done = invoke(tmp_path, "--by", "user")
+    assert done.exit_code == 2
+    assert "--by: only for a table" in done.stderr
+    done = invoke(path, "--target", "y", "--score", "s", "--out", str(path))
+    assert done.exit_code == 2
+    assert "--out must be another file than" in done.stderr

@@ -20,7 +20,9 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     group: str | None = None,
     positive: str | None = None,
     metric: list[str] | None = None,
+    by: list[str] | None = None,
     json: Path | None = None,
+    out: Path | None = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
@@ -36,9 +38,19 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         group: Column with the list (query, user) of each row (of a table).
         positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
+        by: Column whose values cut the rows into slices, or several separated by commas for their
+            combinations (of a table); may be repeated. Every slice is compared with the other
+            rows, by the metrics named or else by the first.
         json: JSON file for the numbers.
+        out: File for the numbers as a table (csv, or .parquet).
     """
     require_other("--json", json, scores)
+    require_other("--out", out, scores)
+    if by and scores.is_dir():
+        refuse(
+            "--by: only for a table; write the test rows of the run with rankwise predict "
+            f"{scores} --part test --keep all --out test.csv and evaluate that file"
+        )
     columns = {"target": target, "score": score, "group": group, "positive": positive}
     with complaints().status("evaluating …"):
         if scores.is_dir():
@@ -54,16 +66,28 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         else:
             more = {"group": group, "positive": positive}
             found = task.evaluate_scores(
-                scores, target=target, score=score, **more, metrics=metric, seed=seed or 0
+                scores,
+                target=target,
+                score=score,
+                **more,
+                metrics=metric,
+                by=by or (),
+                seed=seed or 0,
             )
     if json is not None:
         report.write_json(json, found.as_json())
+    if out is not None:
+        write_frame(found.as_frame(), out)
     rows = [
         (name, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}", each.method)
         for name, each in found.metrics.items()
     ]
     table = report.Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
     show(table, words=("by",))
+    for title, slices in task.slice_tables(found.slices):
+        show(slices, title=title, words=("verdict",))
+    if found.slices:
+        say([task.slice_remark(found.slices)], style="yellow")
     if found.warning is not None:
         say([found.warning], style="bold red")
 

@@ -19,6 +19,7 @@ from rankwise.metrics.intervals import (
     mean_over_lists,
 )
 from rankwise.metrics.metric import Metric
+from rankwise.metrics.multiple import compare_independent, holm
 from rankwise.metrics.top import (
     hit_at_k,
     map_at_r,
@@ -58,6 +59,8 @@ __all__ = [
     "Interval",
     "compare",
     "compare_lists",
+    "compare_independent",
     "delong_test",
+    "holm",
     "Comparison",
 ]

@@ -11,6 +11,7 @@ from rankwise.tasks.compare.scores import (
 )
 from rankwise.tasks.compare.search import Event
 from rankwise.tasks.compare.settings import Settings, seconds_of
+from rankwise.tasks.compare.slices import Slice, slice_remark, slice_tables
 
 __all__ = [
     "CompareResult",
@@ -20,6 +21,7 @@ __all__ = [
     "Model",
     "Predictions",
     "Settings",
+    "Slice",
     "data_of_run",
     "evaluate_run",
     "evaluate_scores",
@@ -28,4 +30,6 @@ __all__ = [
     "rows_of_part",
     "run",
     "seconds_of",
+    "slice_remark",
+    "slice_tables",
 ]

@@ -79,6 +79,25 @@ class Truth:
     groups: NDArray[np.int64] | None = None
     weight: Floats | None = None
 
+    def part(self, rows: NDArray[np.bool_]) -> Truth:
+        """Return the truth of some rows; lists without any of them are not there."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)
+        return Truth(
+            self.target[rows],
+            None if groups is None else groups[1],
+            None if self.weight is None else self.weight[rows],
+        )
+
+    def lists_with_value(self, *, graded: bool) -> int | None:
+        """Return the number of lists that a metric is defined for; None without groups."""
+        if self.groups is None:
+            return None
+        sizes, positive = (
+            np.bincount(self.groups),
+            np.bincount(self.groups, weights=self.target > 0),
+        )
+        return int(((positive > 0) & (graded | (positive < sizes))).sum())
+
     def value(self, name: str, scores: Floats) -> float:
         """Return a metric alone; lists that have no value are left out of the mean."""
         found = metric(name)

@@ -20,6 +20,13 @@ from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.run_files import require_run
+from rankwise.tasks.compare.slices import (
+    Slice,
+    as_frame,
+    evaluate_slices,
+    read_slices,
+    slices_json,
+)
 
 IN_TRAINING = "in_training"  # marks the rows that the model was trained on
 _WRITTEN = ("score", "probability", IN_TRAINING)
@@ -151,6 +158,7 @@ class EvaluationResult:
     trained_on: int | None = None  # rows that the model was trained on, where the file marks them
     without_target: int = 0  # rows that are left out
     candidate: str | None = None  # whose scores they are, where they are those of a run
+    slices: tuple[Slice, ...] = ()  # of the columns that the rows are cut by
 
     @property
     def warning(self) -> str | None:
@@ -192,7 +200,14 @@ class EvaluationResult:
             "lists": self.lists,
             "lists_left_out": self.left_out,
             "metrics": nan_to_none(numbers),
+            **({"slices": slices_json(self.slices)} if self.slices else {}),
         }
+
+    def as_frame(self) -> pl.DataFrame:
+        """Return the numbers as a table, with the slices below those of all rows."""
+        lists = None if self.lists is None else self.lists - self.left_out
+        counts = {"rows": self.rows, "positives": self.positives, "lists": lists}
+        return as_frame(self.metrics, counts, self.slices)
 
 
 def evaluate_scores(
@@ -203,12 +218,14 @@ def evaluate_scores(
     group: str | None = None,
     positive: str | None = None,
     metrics: Sequence[str] | None = None,
+    by: Sequence[str] = (),
     seed: int = 0,
 ) -> EvaluationResult:
     """Compute every metric that suits the data, or those named, with 95 % intervals.
 
     The target may hold relevances where all metrics named take them. Rows that ``rankwise
-    predict`` has marked as trained on are counted.
+    predict`` has marked as trained on are counted. With ``by`` the metrics named, or the first of
+    those that suit the data, are also computed for every value of these columns.
     """
     grouped = group is not None
     asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
@@ -220,8 +237,14 @@ def evaluate_scores(
         raise DataError(f"{path}: there are no scores in it")
     names = asked or measures.every_metric(len(table), grouped=grouped, graded=table.graded)
     truth = Truth(table.target, table.groups)
+    cut = read_slices(table.path, by, table.in_file(np.arange(len(table)))) if by else {}
     found = _measure(table.path, names, table.score, truth, graded=table.graded, seed=seed)
-    return replace(found, trained_on=_trained_on(table.path), without_target=table.without_target)
+    return replace(
+        found,
+        trained_on=_trained_on(table.path),
+        without_target=table.without_target,
+        slices=evaluate_slices(cut, asked or names[:1], table.score, truth, seed=seed),
+    )
 
 
 def evaluate_run(
