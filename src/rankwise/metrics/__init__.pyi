@@ -10,6 +10,7 @@ from rankwise.metrics.curves import (
 )
 from rankwise.metrics.dcg import ndcg
 from rankwise.metrics.histogram import ScoreHistogram
+from rankwise.metrics.incomplete import bpref, inferred_average_precision
 from rankwise.metrics.intervals import (
     Comparison,
     Interval,
@@ -29,6 +30,7 @@ from rankwise.metrics.top import (
     r_precision,
     recall_at_k,
 )
+from rankwise.metrics.user_models import expected_reciprocal_rank, inst, rank_biased_precision
 
 __all__ = [
     "average_precision",
@@ -43,6 +45,11 @@ __all__ = [
     "r_precision",
     "map_at_r",
     "mean_reciprocal_rank",
+    "expected_reciprocal_rank",
+    "rank_biased_precision",
+    "inst",
+    "bpref",
+    "inferred_average_precision",
     "ndcg",
     "precision_recall_curve",
     "PrecisionRecallCurve",

@@ -39,7 +39,7 @@ def compare_independent(a: Interval, b: Interval) -> Comparison:
         (0.05, 0.1447, True)
 
     Reference:
-        Zou and Donner 2008, "Construction of confidence limits about effect measures", Eq. 5.
+        Zou and Donner 2008, "Construction of confidence limits about effect measures".
     """
     if a.level != b.level:
         raise ValueError(f"a and b must have intervals of one level, got {a.level} and {b.level}")

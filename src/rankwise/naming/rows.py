@@ -214,5 +214,15 @@ map@r | map_at_r
     mean precision over the first R ranks, R the number of positives
 r_precision | r_precision
     the precision of the first R, R the number of positives
+err | expected_reciprocal_rank | k max_relevance
+    expected 1/rank at which a user is satisfied, by relevance
+rbp | rank_biased_precision | p k
+    rate of positives for a user who reads on with chance p
+inst | inst | wanted
+    rate of positives for a user who wants a number of them
+bpref | bpref
+    how seldom items labeled negative are above the positives
+infap | inferred_average_precision
+    average precision estimated where a random part is labeled
 """)
 )

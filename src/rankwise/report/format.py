@@ -31,6 +31,10 @@ _FULL = {
     "precision": "precision",
     "recall": "recall",
     "hit": "hit",
+    "err": "expected reciprocal rank",
+    "rbp": "rank-biased precision",
+    "inst": "INST",
+    "infap": "inferred average precision",
 }
 _MODELS = {
     "linear": "Linear model",

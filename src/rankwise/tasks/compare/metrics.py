@@ -17,8 +17,10 @@ from rankwise.data import DataError
 from rankwise.naming import canonical_metric, metric
 
 Floats = NDArray[np.float64]
-NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
-NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
+_OF_USERS = ("expected_reciprocal_rank", "inst")
+NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k", "rank_biased_precision", *_OF_USERS)
+_INCOMPLETE = ("bpref", "inferred_average_precision")
+NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r", *_OF_USERS, *_INCOMPLETE)
 _WORK = 1e7  # resampled items: one or two seconds a comparison
 _SHORT = 10_000  # rows up to which formulas pay: longer lists are sorted once for all metrics
 
@@ -55,6 +57,16 @@ def require_weights(name: str, weight: Floats | None) -> None:
         raise DataError(
             f'metric "{name}" counts rows: --weight must hold whole numbers for it, got {found:g}; '
             "round the weights, or take another metric"
+        )
+
+
+def require_scale(name: str, target: Floats) -> None:
+    """Raise where a relevance is above the scale of a metric, such as err."""
+    most = metric(name).setting.options.get("max_relevance")
+    if isinstance(most, int) and target.max(initial=0) > most:
+        raise DataError(
+            f'metric "{name}" has relevances up to {most}, got {target.max():g}; pass the largest '
+            f"of the scale, such as err@10(max_relevance={math.ceil(target.max())})"
         )
 
 

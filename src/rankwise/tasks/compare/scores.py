@@ -236,6 +236,14 @@ def evaluate_scores(
     if table.score is None:
         raise DataError(f"{path}: there are no scores in it")
     names = asked or measures.every_metric(len(table), grouped=grouped, graded=table.graded)
+    for name in names:
+        measures.require_scale(name, table.target)
+    if table.without_target and (estimates := [n for n in asked if n.startswith("infap")]):
+        raise DataError(
+            f"{path}: {table.without_target} rows have no target, which {estimates[0]} takes as "
+            "labels that were not drawn, not as rows to leave out; compute it with "
+            "rankwise.metrics.inferred_average_precision and the target -1 there"
+        )
     truth = Truth(table.target, table.groups)
     cut = read_slices(table.path, by, table.in_file(np.arange(len(table)))) if by else {}
     found = _measure(table.path, names, table.score, truth, graded=table.graded, seed=seed)

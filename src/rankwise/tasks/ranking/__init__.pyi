@@ -7,6 +7,7 @@ from rankwise.tasks.ranking.evaluate import (
     tied_queries,
 )
 from rankwise.tasks.ranking.pipeline import Finished, fitted, load_run, run, scores_frame, scores_of
+from rankwise.tasks.ranking.run_metrics import evaluate_run
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 from rankwise.tasks.ranking.trec import (
     RunComparison,
@@ -14,7 +15,6 @@ from rankwise.tasks.ranking.trec import (
     as_run,
     compare_runs,
     comparison_table,
-    evaluate_run,
     run_remarks,
     tied_run_queries,
 )
