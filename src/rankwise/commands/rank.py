@@ -12,6 +12,7 @@ import typer
 from rankwise import report, training
 from rankwise.commands.app import App, Out, Resume, Run, Seed, add_config, names_of
 from rankwise.commands.console import require_folder, require_other, say, show, write_frame
+from rankwise.commands.fuse import fusion_options
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
@@ -202,6 +203,33 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
         }
         numbers = {name: each.plain for name, each in found.items()}
         report.write_json(json, {**files, "relevant": relevant, **missing, "metrics": numbers})
+
+
+@app.command()
+def fuse(
+    runs: Annotated[list[Path], typer.Argument(help="Run files of TREC, two or more.")],
+    out: Annotated[Path, typer.Option(help="Run file to write.")],
+    method: str = "rrf",
+    k: float = 60.0,
+    normalize: str = "min-max",
+) -> None:
+    """Combine several run files into one, by rank or by score.
+
+    Args:
+        method: rrf (reciprocal rank fusion), combsum or combmnz.
+        k: Constant of rrf; the larger, the less the first ranks count.
+        normalize: Scores before combsum and combmnz, per query: min-max, or none.
+    """
+    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
+
+    options = fusion_options(method, k, normalize)
+    require_other("--out", out, *runs)
+    if len(runs) < 2:
+        raise UsageError(f"fusion needs at least two run files, got {len(runs)}")
+    fused = task.fuse_runs([letor.read_run(path) for path in runs], **options)
+    letor.write_run(out, fused, tag=method)
+    documents = sum(map(len, fused.values()))
+    say([f"{documents:,} documents of {len(fused):,} queries: {out}"], error=True)
 
 
 def _options(given: list[str]) -> dict[str, object]:

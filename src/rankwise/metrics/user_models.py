@@ -95,8 +95,8 @@ def _inst_of_rows(through: Tensor, share: Tensor, rank: Tensor, wanted: float) -
     weight = torch.nn.functional.pad(reading[:, :-1], (1, 0), value=1.0)
     # Behind the list nothing is relevant: Σ_{i > n} ((n + c)/(i − 1 + c))² is a trigamma function.
     end = longest + 2 * wanted - got[:, -1]
-    behind = reading[:, -1] * end**2 * torch.special.polygamma(1, end)
-    gained: Tensor = (weight * gain).sum(-1)
+    behind: Tensor = reading[:, -1] * end**2 * torch.special.polygamma(1, end)
+    gained = (weight * gain).sum(-1)
     return gained / (weight.sum(-1) + behind)
 
 

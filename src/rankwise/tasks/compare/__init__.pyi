@@ -1,4 +1,5 @@
 from rankwise.tasks.compare.candidates import Candidate
+from rankwise.tasks.compare.fusion import fuse_files
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import CompareResult, run
 from rankwise.tasks.compare.run_files import data_of_run, rows_of_part
@@ -25,6 +26,7 @@ __all__ = [
     "data_of_run",
     "evaluate_run",
     "evaluate_scores",
+    "fuse_files",
     "load_model",
     "predict_file",
     "rows_of_part",

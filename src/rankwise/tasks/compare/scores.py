@@ -20,6 +20,7 @@ from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.run_files import require_run
+from rankwise.tasks.compare.score_file import typed
 from rankwise.tasks.compare.slices import (
     Slice,
     as_frame,
@@ -31,8 +32,6 @@ from rankwise.tasks.compare.slices import (
 IN_TRAINING = "in_training"  # marks the rows that the model was trained on
 _WRITTEN = ("score", "probability", IN_TRAINING)
 _ALL = "all"
-# Digits that a number would not keep: the zeros of 007, the last ones of a long id.
-_CODE = r"^\s*[+-]?(0\d|\d{16})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ def kept_columns(path: Path, keep: Sequence[str]) -> pl.DataFrame:
             f"column of that name; rename it in the file, or keep other columns by their names"
         )
     found = source.select(names).collect()
-    return found if format_of(path) != "csv" else pl.DataFrame([_typed(each) for each in found])
+    return found if format_of(path) != "csv" else pl.DataFrame([typed(each) for each in found])
 
 
 def _source(path: Path) -> pl.LazyFrame:
@@ -132,16 +131,6 @@ def _names(keep: Sequence[str], columns: Sequence[str]) -> list[str]:
     if not names:
         raise DataError(f"--keep must name a column or be {_ALL!r}, got {', '.join(keep)!r}")
     return list(dict.fromkeys(names))
-
-
-def _typed(text: pl.Series) -> pl.Series:
-    """Parse numbers, unless digits would be lost."""
-    if not text.str.contains(_CODE).any():
-        for kind in (pl.Int64, pl.Float64):
-            numbers = text.cast(kind, strict=False)
-            if numbers.null_count() == text.null_count():
-                return numbers
-    return text
 
 
 @dataclass(frozen=True)

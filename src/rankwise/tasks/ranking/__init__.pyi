@@ -15,6 +15,7 @@ from rankwise.tasks.ranking.trec import (
     as_run,
     compare_runs,
     comparison_table,
+    fuse_runs,
     run_remarks,
     tied_run_queries,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "evaluate_run",
     "run_remarks",
     "compare_runs",
+    "fuse_runs",
     "RunComparison",
     "comparison_table",
     "tied_queries",

@@ -18,6 +18,7 @@ from rankwise.metrics import Comparison, compare_lists
 from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.report.verdict import Record
+from rankwise.retrieval.fusion import Method, Normalize, fuse
 from rankwise.tasks.ranking.run_metrics import evaluate_run
 from rankwise.tasks.ranking.settings import TREC
 
@@ -47,6 +48,38 @@ def _by_document(data: Letor, values: Sequence[_Value]) -> dict[str, dict[str, _
                 "in a run and in qrels every document of a query needs an id of its own"
             )
         found[query][document] = value
+    return found
+
+
+def fuse_runs(
+    runs: Sequence[Run],
+    *,
+    method: Method = "rrf",
+    k: float = 60.0,
+    normalize: Normalize = "min_max",
+) -> Run:
+    """Return one run of the scores of several, see :func:`rankwise.retrieval.fuse`.
+
+    It has every query of any run with every document that any run has for it.
+    """
+    queries = dict.fromkeys(query for run in runs for query in run)
+    keys = [
+        (place, query, document)
+        for place, query in enumerate(queries)
+        for document in dict.fromkeys(d for run in runs for d in run.get(query, {}))
+    ]
+    groups = np.array([place for place, _, _ in keys], dtype=np.int64)
+    scores = [
+        np.array([run.get(query, {}).get(document, math.nan) for _, query, document in keys])
+        for run in runs
+    ]
+    try:
+        fused = fuse(scores, method=method, groups=groups, k=k, normalize=normalize)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    found: Run = {query: {} for query in queries}
+    for (_, query, document), score in zip(keys, fused.tolist(), strict=True):
+        found[query][document] = score
     return found
 
 
