@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rankwise import report
+from rankwise.commands.app import CORRECTIONS
 from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
 from rankwise.settings import MAX_SEED
 from rankwise.tasks import compare as task  # its modules are imported where they are used
@@ -16,13 +17,14 @@ from rankwise.tasks import compare as task  # its modules are imported where the
 def evaluate(  # noqa: PLR0917  (a command line is called by names)
     scores: Path,
     target: str | None = None,
-    score: str | None = None,
+    score: list[str] | None = None,
     group: str | None = None,
     positive: str | None = None,
     metric: list[str] | None = None,
     by: list[str] | None = None,
     json: Path | None = None,
     out: Path | None = None,
+    correction: str = "tukey",
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
@@ -34,7 +36,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         scores: Table with scores (csv or parquet), or folder of a run of `rankwise compare`,
             whose held-out test rows are evaluated.
         target: Target column (of a table).
-        score: Column of the scores, higher first (of a table).
+        score: Column of the scores, higher first (of a table). Repeated, the systems are compared.
         group: Column with the list (query, user) of each row (of a table).
         positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
@@ -43,6 +45,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             rows, by the metrics named or else by the first.
         json: JSON file for the numbers.
         out: File for the numbers as a table (csv, or .parquet).
+        correction: Adjustment of the p-values of several systems over lists: tukey (randomized),
+            tukey-hsd (studentized range) or holm.
     """
     require_other("--json", json, scores)
     require_other("--out", out, scores)
@@ -52,6 +56,24 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             f"{scores} --part test --keep all --out test.csv and evaluate that file"
         )
     columns = {"target": target, "score": score, "group": group, "positive": positive}
+    if target is not None and len(score or ()) > 1 and not scores.is_dir():
+        if by:
+            refuse("--by takes one column of scores, got several --score; evaluate them alone")
+        if correction not in CORRECTIONS:
+            refuse(f"--correction must be one of {', '.join(CORRECTIONS)}, got {correction!r}")
+        with complaints().status("evaluating …"):
+            systems = task.evaluate_systems(
+                scores,
+                target=target,
+                scores=score or (),
+                group=group,
+                positive=positive,
+                metrics=metric,
+                correction=CORRECTIONS[correction],
+                seed=seed or 0,
+            )
+        _show_systems(systems, json, out)
+        return
     with complaints().status("evaluating …"):
         if scores.is_dir():
             if given := [f"--{name}" for name, value in columns.items() if value is not None]:
@@ -68,12 +90,16 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             found = task.evaluate_scores(
                 scores,
                 target=target,
-                score=score,
+                score=score[0],
                 **more,
                 metrics=metric,
                 by=by or (),
                 seed=seed or 0,
             )
+    _show_evaluation(found, json, out)
+
+
+def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path | None) -> None:
     if json is not None:
         report.write_json(json, found.as_json())
     if out is not None:
@@ -90,6 +116,17 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         say([task.slice_remark(found.slices)], style="yellow")
     if found.warning is not None:
         say([found.warning], style="bold red")
+
+
+def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None) -> None:
+    if json is not None:
+        report.write_json(json, found.as_json())
+    if out is not None:
+        write_frame(found.as_frame(), out)
+    show(found.table, words=("system",))
+    for title, pairs in found.pair_tables():
+        show(pairs, title=title, words=("A", "B", "verdict"))
+    say([found.remark])
 
 
 def predict(

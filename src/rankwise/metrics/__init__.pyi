@@ -19,6 +19,7 @@ from rankwise.metrics.intervals import (
     delong_test,
     mean_over_lists,
 )
+from rankwise.metrics.many import compare_many
 from rankwise.metrics.metric import Metric
 from rankwise.metrics.multiple import compare_independent, holm
 from rankwise.metrics.top import (
@@ -67,6 +68,7 @@ __all__ = [
     "compare",
     "compare_lists",
     "compare_independent",
+    "compare_many",
     "delong_test",
     "holm",
     "Comparison",

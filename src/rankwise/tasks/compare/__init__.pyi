@@ -13,6 +13,7 @@ from rankwise.tasks.compare.scores import (
 from rankwise.tasks.compare.search import Event
 from rankwise.tasks.compare.settings import Settings, seconds_of
 from rankwise.tasks.compare.slices import Slice, slice_remark, slice_tables
+from rankwise.tasks.compare.systems import SystemsResult, evaluate_systems
 
 __all__ = [
     "CompareResult",
@@ -23,9 +24,11 @@ __all__ = [
     "Predictions",
     "Settings",
     "Slice",
+    "SystemsResult",
     "data_of_run",
     "evaluate_run",
     "evaluate_scores",
+    "evaluate_systems",
     "fuse_files",
     "load_model",
     "predict_file",

@@ -116,6 +116,12 @@ class Truth:
         with _quietly():
             return float(found.value(scores, self.target, groups=self.groups, weight=self.weight))
 
+    def by_list(self, name: str, scores: Floats) -> Floats:
+        """Return a metric of every list; NaN for those that have no value."""
+        setting = replace(metric(name).setting, average="none")
+        with _quietly():
+            return np.asarray(setting(scores, self.target, None, self.groups, self.weight))
+
     def interval(self, name: str, scores: Floats, *, seed: int = 0) -> metrics.Interval:
         """Return a metric with its 95 % interval."""
         return self.intervals([name], scores, seed=seed)[name]

@@ -14,7 +14,8 @@ from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.errors import UsageError
 from rankwise.files import nan_to_none
-from rankwise.metrics import Comparison, compare_lists
+from rankwise.metrics import Comparison, compare_lists, compare_many
+from rankwise.metrics.many import Correction
 from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.report.verdict import Record
@@ -147,6 +148,51 @@ def compare_runs(
         counts = record.total, wins, losses, equal
         found[name] = RunComparison(compare_lists(a, b, seed=seed), *counts)
     return found
+
+
+def compare_all_runs(
+    runs: Mapping[str, Run],
+    qrels: Qrels,
+    names: Sequence[str] = TREC,
+    *,
+    relevant: int = 1,
+    method: Correction = "randomized_tukey",
+    seed: int = 0,
+) -> dict[str, dict[tuple[str, str], Comparison]]:
+    """Compare all pairs of several runs by every metric, by metric and then by pair of names.
+
+    The p-values are adjusted for the number of pairs by :func:`rankwise.metrics.compare_many`. The
+    queries are those of :func:`compare_runs`.
+    """
+    found = [evaluate_run(run, qrels, names, relevant=relevant) for run in runs.values()]
+    titles, compared = list(runs), {}
+    for name in found[0]:
+        try:
+            pairs = compare_many(
+                np.stack([each[name].values for each in found]), method=method, seed=seed
+            )
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from None
+        compared[name] = {(titles[a], titles[b]): each for (a, b), each in pairs.items()}
+    return compared
+
+
+def pairs_table(found: Mapping[tuple[str, str], Comparison]) -> Table:
+    """One row for each pair of runs, the smallest p-value first."""
+    header = ("A", "B", "mean A", "mean B", "A − B", "95 % interval", "p")
+    ordered = sorted(found.items(), key=lambda item: (item[1].p_value, -abs(item[1].difference)))
+    rows = [
+        (
+            *pair,
+            f"{each.value_a:.4f}",
+            f"{each.value_b:.4f}",
+            f"{each.difference:+.4f}",
+            f"{each.low:+.4f} to {each.high:+.4f}",
+            p_value(each.p_value),
+        )
+        for pair, each in ordered
+    ]
+    return Table(header, rows)
 
 
 def comparison_table(found: Mapping[str, RunComparison], name_a: str, name_b: str) -> Table:
