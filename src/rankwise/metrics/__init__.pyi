@@ -9,6 +9,7 @@ from rankwise.metrics.curves import (
     roc_curve,
 )
 from rankwise.metrics.dcg import ndcg
+from rankwise.metrics.drift import population_stability_index
 from rankwise.metrics.histogram import ScoreHistogram
 from rankwise.metrics.incomplete import bpref, inferred_average_precision
 from rankwise.metrics.intervals import (
@@ -71,5 +72,6 @@ __all__ = [
     "compare_many",
     "delong_test",
     "holm",
+    "population_stability_index",
     "Comparison",
 ]

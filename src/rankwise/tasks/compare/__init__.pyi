@@ -1,4 +1,5 @@
 from rankwise.tasks.compare.candidates import Candidate
+from rankwise.tasks.compare.drift import DriftResult, measure_drift
 from rankwise.tasks.compare.fusion import fuse_files
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import CompareResult, run
@@ -18,6 +19,7 @@ from rankwise.tasks.compare.systems import SystemsResult, evaluate_systems
 __all__ = [
     "CompareResult",
     "Candidate",
+    "DriftResult",
     "EvaluationResult",
     "Event",
     "Model",
@@ -31,6 +33,7 @@ __all__ = [
     "evaluate_systems",
     "fuse_files",
     "load_model",
+    "measure_drift",
     "predict_file",
     "rows_of_part",
     "run",

@@ -19,7 +19,8 @@ def read_scores(
 ) -> pl.DataFrame:
     """Read the ids as words, the scores as numbers, and other columns as they are written.
 
-    Every row needs a score, and ids that no other row has. Columns to keep may be missing.
+    Every row needs a score and, where a key is given, ids that no other row has. Columns to keep
+    may be missing.
     """
     kind = format_of(path)
     if kind == "svmlight":
@@ -38,13 +39,12 @@ def read_scores(
             f"{path}: the score column {score!r} must hold a number in every row, got "
             f"{frame[score][row]!r} in row {row + 1}"
         )
-    frame = frame.with_columns(pl.col(list(key)).cast(pl.String), numbers)
+    frame = frame.with_columns(*(pl.col(name).cast(pl.String) for name in key), numbers)
     for name in key:
         if (absent := frame[name].is_null() | (frame[name] == "")).any():
             row = (absent.arg_max() or 0) + 1
             raise DataError(f"{path}: the id column {name!r} has no value in row {row}")
-    twice = frame.select(key).is_duplicated()
-    if twice.any():
+    if key and (twice := frame.select(key).is_duplicated()).any():
         row = twice.arg_max() or 0
         shown = ", ".join(f"{name} {frame[name][row]!r}" for name in key)
         raise DataError(
