@@ -23,6 +23,7 @@ OTHERS = sorted({module for extra in EXTRAS if extra != "cli" for module in EXTR
 DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "sklearn": "scikit-learn",
                  "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
 EXTRA_OF = {"compare": "tabular", "report": "tabular", "evaluate": "tabular", "predict": "tabular",
+            "fuse": "tabular", "drift": "tabular",
             "recommend": "ranking", "rank": "ranking", "contrast": "vision",
             "retrieval": "vision", "classify": "vision", "detect": "vision",
             "demo": "tabular,vision"}  # fmt: skip

@@ -14,6 +14,8 @@ from rankwise.commands import classify, contrast, detect, rank, recommend, retri
 from rankwise.commands.app import App
 from rankwise.commands.compare import CompareCommand, compare, report
 from rankwise.commands.console import say
+from rankwise.commands.drift import drift
+from rankwise.commands.fuse import fuse
 from rankwise.commands.objectives import objectives
 from rankwise.commands.scores import evaluate, predict
 from rankwise.demo import demo
@@ -40,7 +42,7 @@ def rankwise(
 
 
 app.command(cls=CompareCommand)(compare)
-for command in (report, evaluate, predict, objectives, demo):
+for command in (report, evaluate, predict, fuse, drift, objectives, demo):
     app.command()(command)
 for group in (contrast, recommend, rank, retrieval, classify, detect):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])

@@ -35,6 +35,8 @@ COMMANDS = {
     "report": ("tabular", ()),
     "evaluate": ("tabular", ("polars", "scipy")),
     "predict": ("tabular", _TABLES),
+    "fuse": ("tabular", ("polars", "scipy")),
+    "drift": ("tabular", ("polars", "scipy")),
     "objectives": ("cli", ()),
     "contrast": ("vision", ("kornia", "lightning_fabric", "matplotlib", "safetensors")),
     "recommend": ("ranking", ("lightning_fabric", "matplotlib", "polars", "safetensors", "scipy")),

@@ -75,3 +75,35 @@ def test_what_is_wrong_is_one_line_and_2(files, tmp_path):
         done = RUN.invoke(app, ["compare", *map(str, arguments)])
         assert done.exit_code == 2, done.output
         assert message in done.output.strip().splitlines()[-1]
+
+
+def test_several_runs_are_compared_in_pairs_with_adjusted_p_values(files, tmp_path):
+    first, other, qrels = files
+    third, out = tmp_path / "third.txt", tmp_path / "numbers.json"
+    write_run(third, {q: {d: s + 1 for d, s in own.items()} for q, own in read_run(first).items()})
+    runs = [str(first), str(other), str(third)]
+    done = RUN.invoke(
+        app, ["compare", *runs, str(qrels), "--metrics", "ap,mrr", "--json", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert "adjusted for the number of pairs by randomized tukey" in " ".join(done.stdout.split())
+    numbers = json.loads(out.read_text())
+    assert numbers["runs"] == runs
+    pairs = {(each["a"], each["b"]): each for each in numbers["metrics"]["ap"]}
+    assert set(pairs) == {(runs[0], runs[1]), (runs[0], runs[2]), (runs[1], runs[2])}
+    assert pairs[runs[0], runs[2]]["p_value"] == 1  # the same order
+    assert pairs[runs[0], runs[1]]["value_a"] == pairs[runs[0], runs[2]]["value_a"]
+    alone = RUN.invoke(app, ["evaluate", str(other), str(qrels), "--metrics", "ap"])
+    assert f"{pairs[runs[0], runs[1]]['value_b']:.4f}" in alone.stdout
+
+
+def test_runs_to_compare_are_two_or_more_different_ones(files):
+    first, other, qrels = map(str, files)
+    for words, message in (
+        ([first, qrels], "needs two run files and qrels, got 1 run file"),
+        ([first, first, qrels], "every run file must be given once"),
+        ([first, other, qrels, "--correction", "x"], "--correction must be one of tukey"),
+    ):
+        done = RUN.invoke(app, ["compare", *words])
+        assert done.exit_code == 2
+        assert message in done.stderr.replace("\n", " ")

@@ -241,3 +241,64 @@ def test_rules_that_are_refused(scored, arguments, words):
     done = invoke(path, "--target", "y", "--score", "s", *arguments)
     assert done.exit_code != 0
     assert words in done.output
+
+
+def test_slices_are_tables_and_rows_of_files(scored, tmp_path):
+    path, frame = scored
+    out, table = tmp_path / "out.json", tmp_path / "out.csv"
+    asked = ["--target", "y", "--score", "s", "--metric", "auc", "--by", "half"]
+    halves = frame.with_columns(half=pl.int_range(pl.len()) % 2)
+    halves.write_csv(path)
+    done = invoke(path, *asked, "--json", str(out), "--out", str(table))
+    assert done.exit_code == 0, done.output
+    assert "auc by half" in done.stdout
+    assert "2 comparisons of a slice with the other rows" in done.stdout
+    written = pl.read_csv(table)
+    assert written["slice"].to_list()[0] is None
+    listed = json.loads(out.read_text())["slices"]
+    for each in listed:
+        part = halves.filter(pl.col("half") == int(each["slice"]))
+        assert each["value"] == pytest.approx(roc_auc_score(part["y"], part["s"]))
+        assert f"{each['value']:.4f}" in done.stdout
+
+
+def test_slices_need_a_table_and_other_files_than_the_scores(scored, tmp_path):
+    path, _ = scored
+    done = invoke(tmp_path, "--by", "user")
+    assert done.exit_code == 2
+    assert "--by: only for a table" in done.stderr
+    done = invoke(path, "--target", "y", "--score", "s", "--out", str(path))
+    assert done.exit_code == 2
+    assert "--out must be another file than" in done.stderr
+
+
+def test_several_scores_are_compared_in_pairs(scored, tmp_path):
+    path, frame = scored
+    rng = np.random.default_rng(1)
+    frame.with_columns(t=pl.col("s") + 3 * pl.col("y"), r=rng.random(400)).write_csv(path)
+    out, table = tmp_path / "out.json", tmp_path / "out.csv"
+    asked = ["--target", "y", "--score", "s", "--score", "t", "--score", "r", "--metric", "auc"]
+    done = invoke(path, *asked, "--json", str(out), "--out", str(table))
+    assert done.exit_code == 0, done.output
+    assert "auc: differences of all pairs" in done.stdout
+    assert "t is better" in done.stdout
+    assert "adjusted for the number of pairs by Holm's method" in done.stdout
+    pairs = json.loads(out.read_text())["pairs"]
+    assert {(each["a"], each["b"]) for each in pairs} == {("s", "t"), ("s", "r"), ("t", "r")}
+    assert pl.read_csv(table)["difference"].to_list() == [each["difference"] for each in pairs]
+    done = invoke(path, *asked, "--group", "user", "--correction", "holm")
+    assert done.exit_code == 0, done.output
+    assert "paired over lists" in done.stdout
+
+
+def test_several_scores_have_no_slices_and_known_corrections(scored):
+    path, _ = scored
+    asked = ["--target", "y", "--score", "s", "--score", "grade"]
+    for more, message in (
+        (["--by", "user"], "--by takes one column of scores"),
+        (["--correction", "sidak"], "--correction must be one of tukey, tukey-hsd, holm"),
+    ):
+        done = invoke(path, *asked, *more)
+        assert done.exit_code == 2
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1

@@ -33,8 +33,18 @@ METRICS = {
     "recall_at_precision": (m.recall_at_precision, {"min_precision": 0.6}),
     "tpr_at_fpr": (m.tpr_at_fpr, {"max_fpr": 0.3}),
     "fpr_at_tpr": (m.fpr_at_tpr, {"min_tpr": 0.7}),
+    "err": (m.expected_reciprocal_rank, {"max_relevance": 1}),
+    "err_at_k": (m.expected_reciprocal_rank, {"k": 3}),
+    "rbp": (m.rank_biased_precision, {}),
+    "rbp_at_k": (m.rank_biased_precision, {"p": 0.5, "k": 3}),
+    "inst": (m.inst, {"wanted": 2}),
+    "bpref": (m.bpref, {}),
+    "inferred_ap": (m.inferred_average_precision, {}),
 }
-WHOLE_WEIGHTS = {"hit_at_k", "map_at_r", "mean_reciprocal_rank"}
+WHOLE_WEIGHTS = {
+    *("hit_at_k", "map_at_r", "mean_reciprocal_rank"),
+    *("err", "err_at_k", "inst", "bpref", "inferred_ap"),
+}
 
 every_metric = pytest.mark.parametrize("name", METRICS)
 both_ties = pytest.mark.parametrize("ties", ["standard", "against"])
@@ -263,6 +273,25 @@ def discounted(ranked, k, gain):
     return sum(gain(y) / math.log2(2 + i) for i, y in enumerate(ranked[:k]))
 
 
+def satisfied(ranked, k, best):
+    value, reads = 0.0, 1.0
+    for rank, y in enumerate(ranked[:k], start=1):
+        stop = (2**y - 1) / 2**best
+        value += reads * stop / rank
+        reads *= 1 - stop
+    return value
+
+
+def biased(ranked, k, p):
+    return (1 - p) * sum(y * p**i for i, y in enumerate(ranked[:k]))
+
+
+def preferred(ranked):
+    most = min(sum(ranked), len(ranked) - sum(ranked))
+    above = [ranked[:i].count(0) for i, y in enumerate(ranked) if y]
+    return sum(1 - min(count, most) / most for count in above) / sum(ranked)
+
+
 # Each metric of a strict order, from the targets as they are ranked.
 ORACLES = {
     "auroc": lambda r: (
@@ -280,6 +309,11 @@ ORACLES = {
         / discounted(sorted(r, reverse=True), len(r), lambda y: 2**y - 1)
     ),
     "ndcg_at_k": lambda r: discounted(r, 3, float) / discounted(sorted(r, reverse=True), 3, float),
+    "err": lambda r: satisfied(r, len(r), 1),
+    "err_at_k": lambda r: satisfied(r, 3, 4),
+    "rbp": lambda r: biased(r, len(r), 0.8),
+    "rbp_at_k": lambda r: biased(r, 3, 0.5),
+    "bpref": preferred,
 }
 
 

@@ -64,6 +64,13 @@ Deterministic = Annotated[
 ]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
+# How the p-values of several systems are adjusted, by the words of the command line.
+CORRECTIONS: dict[str, Literal["randomized_tukey", "tukey", "holm"]] = {
+    "tukey": "randomized_tukey",
+    "tukey-hsd": "tukey",
+    "holm": "holm",
+}
+
 
 class _Flags:
     """Typer shows ``<bool>`` after a flag, as if it took a value, unless its metavar is empty."""

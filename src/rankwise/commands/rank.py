@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from rankwise import report, training
-from rankwise.commands.app import App, Out, Resume, Run, Seed, add_config, names_of
+from rankwise import training
+from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
 from rankwise.commands.console import require_folder, require_other, say, show, write_frame
+from rankwise.commands.rank_runs import compare, fuse, read_run
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
-
-if TYPE_CHECKING:
-    from rankwise.data import letor
 
 app = App(
     help="Learn to rank: LETOR, MSLR, Yahoo, svmlight with qid or .query; TREC's runs and qrels."
@@ -124,7 +122,7 @@ def evaluate(  # noqa: PLR0917
         if relevant is not None and not relevant.is_integer():
             raise UsageError(f"qrels have whole numbers; --relevant must be one, got {relevant}")
         judged = letor.read_qrels(data)
-        ranked = _read_run(run, judged, data)
+        ranked = read_run(run, judged, data)
         least = 1 if relevant is None else int(relevant)
         queries, found = list(judged), task.evaluate_run(ranked, judged, names, relevant=least)
         tied = task.tied_run_queries(ranked, judged)
@@ -179,41 +177,8 @@ def predict(run: Run, data: Path, out: Path | None = None) -> None:
     say([counts if out is None else f"{counts}: {out}"], error=True)
 
 
-@app.command()
-def compare(  # noqa: PLR0917  (a command line is called by names)
-    run_a: Path,
-    run_b: Path,
-    qrels: Path,
-    metrics: str = _TREC,
-    relevant: int = 1,
-    seed: Seed = 0,
-    json: Path | None = None,
-) -> None:
-    """Compare two runs query by query: paired differences with intervals and p-values.
-
-    Args:
-        run_a: Run file of TREC.
-        run_b: Run file of TREC to compare it with.
-        qrels: Judgments: qrels of TREC.
-        metrics: Metrics, separated by commas.
-        relevant: Smallest relevance of a document that counts as relevant.
-        json: JSON file for the numbers.
-    """
-    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
-
-    require_other("--json", json, run_a, run_b, qrels)
-    names, judgments = names_of("metrics", metrics), letor.read_qrels(qrels)
-    first, second = (_read_run(path, judgments, qrels) for path in (run_a, run_b))
-    found = task.compare_runs(first, second, judgments, names, relevant=relevant, seed=seed)
-    show(task.comparison_table(found, str(run_a), str(run_b)))
-    if json is not None:
-        files = {"run_a": str(run_a), "run_b": str(run_b), "qrels": str(qrels)}
-        missing = {
-            f"queries_not_in_run_{name}": len(judgments.keys() - run.keys())
-            for name, run in {"a": first, "b": second}.items()
-        }
-        numbers = {name: each.plain for name, each in found.items()}
-        report.write_json(json, {**files, "relevant": relevant, **missing, "metrics": numbers})
+app.command()(compare)
+app.command()(fuse)
 
 
 def _options(given: list[str]) -> dict[str, object]:
@@ -230,17 +195,3 @@ def _options(given: list[str]) -> dict[str, object]:
             with suppress(ValueError, RecursionError):
                 found[name.strip()] = parse(value)
     return found
-
-
-def _read_run(path: Path, judgments: letor.Qrels, qrels: Path) -> letor.Run:
-    """Read a run file; report which queries only it or only the judgments have."""
-    from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
-
-    if path.is_dir():
-        raise UsageError(
-            f"{path} is a folder, not a run file; write the ranking of a finished run with "
-            f"rankwise rank predict {path} FILE --out run.txt"
-        )
-    run = letor.read_run(path)
-    say(task.run_remarks(run, judgments, path, qrels), error=True)
-    return run

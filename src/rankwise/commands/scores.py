@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rankwise import report
+from rankwise.commands.app import CORRECTIONS
 from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
 from rankwise.settings import MAX_SEED
 from rankwise.tasks import compare as task  # its modules are imported where they are used
@@ -16,14 +17,17 @@ from rankwise.tasks import compare as task  # its modules are imported where the
 def evaluate(  # noqa: PLR0917  (a command line is called by names)
     scores: Path,
     target: str | None = None,
-    score: str | None = None,
+    score: list[str] | None = None,
     group: str | None = None,
     positive: str | None = None,
     metric: list[str] | None = None,
     threshold: list[str] | None = None,
     rows_per_day: float | None = None,
     time: str | None = None,
+    by: list[str] | None = None,
     json: Path | None = None,
+    out: Path | None = None,
+    correction: str = "tukey",
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
@@ -35,7 +39,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         scores: Table with scores (csv or parquet), or folder of a run of `rankwise compare`,
             whose held-out test rows are evaluated.
         target: Target column (of a table).
-        score: Column of the scores, higher first (of a table).
+        score: Column of the scores, higher first (of a table). Repeated, the systems are compared.
         group: Column with the list (query, user) of each row (of a table).
         positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
@@ -43,14 +47,45 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             alerts<=200/day, or with a confidence precision>=0.8@95%; may be repeated.
         rows_per_day: Rows of a day, for alerts<=…/day.
         time: Column of dates that rows per day are counted by (of a table).
+        by: Column whose values cut the rows into slices, or several separated by commas for their
+            combinations (of a table); may be repeated. Every slice is compared with the other
+            rows, by the metrics named or else by the first.
         json: JSON file for the numbers.
+        out: File for the numbers as a table (csv, or .parquet).
+        correction: Adjustment of the p-values of several systems over lists: tukey (randomized),
+            tukey-hsd (studentized range) or holm.
     """
-    from rankwise.tasks.compare import operating  # noqa: PLC0415  (it imports torch)
 
     require_other("--json", json, scores)
+    require_other("--out", out, scores)
+    if by and scores.is_dir():
+        refuse(
+            "--by: only for a table; write the test rows of the run with rankwise predict "
+            f"{scores} --part test --keep all --out test.csv and evaluate that file"
+        )
     columns = {"target": target, "score": score, "group": group, "positive": positive}
     columns["time"] = time
     rules = threshold or []
+    if target is not None and len(score or ()) > 1 and not scores.is_dir():
+        if by:
+            refuse("--by takes one column of scores, got several --score; evaluate them alone")
+        if rules:
+            refuse("--threshold takes one column of scores, got several; evaluate them alone")
+        if correction not in CORRECTIONS:
+            refuse(f"--correction must be one of {', '.join(CORRECTIONS)}, got {correction!r}")
+        with complaints().status("evaluating …"):
+            systems = task.evaluate_systems(
+                scores,
+                target=target,
+                scores=score or (),
+                group=group,
+                positive=positive,
+                metrics=metric,
+                correction=CORRECTIONS[correction],
+                seed=seed or 0,
+            )
+        _show_systems(systems, json, out)
+        return
     with complaints().status("evaluating …"):
         if scores.is_dir():
             if given := [f"--{name}" for name, value in columns.items() if value is not None]:
@@ -69,15 +104,22 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             found = task.evaluate_scores(
                 scores,
                 target=target,
-                score=score,
+                score=score[0],
                 **more,
                 metrics=metric,
+                by=by or (),
                 seed=seed or 0,
                 rules=rules,
                 rows_per_day=rows_per_day,
             )
+    _show_evaluation(found, json, out)
+
+
+def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path | None) -> None:
     if json is not None:
         report.write_json(json, found.as_json())
+    if out is not None:
+        write_frame(found.as_frame(), out)
     rows = [
         (name, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}", each.method)
         for name, each in found.metrics.items()
@@ -85,11 +127,28 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     table = report.Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
     show(table, words=("by",))
     if found.points:
+        from rankwise.tasks.compare import operating  # noqa: PLC0415  (it imports torch)
+
         title = f"thresholds: rows with a {found.column} above are flagged; 95 % intervals"
         show(report.Table(operating.HEADER, operating.lines(found.points)), title=title)
         say(f"{rule}: {operating.meaning(point)}" for rule, point in found.points.items())
+    for title, slices in task.slice_tables(found.slices):
+        show(slices, title=title, words=("verdict",))
+    if found.slices:
+        say([task.slice_remark(found.slices)], style="yellow")
     if found.warning is not None:
         say([found.warning], style="bold red")
+
+
+def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None) -> None:
+    if json is not None:
+        report.write_json(json, found.as_json())
+    if out is not None:
+        write_frame(found.as_frame(), out)
+    show(found.table, words=("system",))
+    for title, pairs in found.pair_tables():
+        show(pairs, title=title, words=("A", "B", "verdict"))
+    say([found.remark])
 
 
 def predict(

@@ -11,7 +11,9 @@ scores
     same kind, in float64). The last dimension is the list that is ranked, leading dimensions are
     independent lists. Infinite scores are ranked, NaN raises.
 target
-    0 and 1 of the same shape (for :func:`ndcg` relevances ≥ 0), of any dtype.
+    0 and 1 of the same shape, of any dtype. :func:`ndcg` and :func:`expected_reciprocal_rank` take
+    relevances ≥ 0; :func:`bpref` and :func:`inferred_average_precision` take items without a label,
+    −1 or −2.
 mask
     Boolean, False where an item is absent: padding may hold anything there.
 groups

@@ -9,7 +9,9 @@ from rankwise.metrics.curves import (
     roc_curve,
 )
 from rankwise.metrics.dcg import ndcg
+from rankwise.metrics.drift import population_stability_index
 from rankwise.metrics.histogram import ScoreHistogram
+from rankwise.metrics.incomplete import bpref, inferred_average_precision
 from rankwise.metrics.intervals import (
     Comparison,
     Interval,
@@ -18,7 +20,9 @@ from rankwise.metrics.intervals import (
     delong_test,
     mean_over_lists,
 )
+from rankwise.metrics.many import compare_many
 from rankwise.metrics.metric import Metric
+from rankwise.metrics.multiple import compare_independent, holm
 from rankwise.metrics.operating_point import (
     fpr_at_tpr,
     precision_at_recall,
@@ -35,6 +39,7 @@ from rankwise.metrics.top import (
     r_precision,
     recall_at_k,
 )
+from rankwise.metrics.user_models import expected_reciprocal_rank, inst, rank_biased_precision
 
 __all__ = [
     "average_precision",
@@ -49,6 +54,11 @@ __all__ = [
     "r_precision",
     "map_at_r",
     "mean_reciprocal_rank",
+    "expected_reciprocal_rank",
+    "rank_biased_precision",
+    "inst",
+    "bpref",
+    "inferred_average_precision",
     "ndcg",
     "precision_at_recall",
     "recall_at_precision",
@@ -71,6 +81,10 @@ __all__ = [
     "Interval",
     "compare",
     "compare_lists",
+    "compare_independent",
+    "compare_many",
     "delong_test",
+    "holm",
+    "population_stability_index",
     "Comparison",
 ]

@@ -43,6 +43,17 @@ class Kernel:
     # (ranking, apart, **options): a lower bound where positives of these levels may not be tied,
     # for a metric that gains by their being tied
     worst: Callable[..., Tensor] | None = None
+    unjudged: bool = False  # items may have no label: a target below 0
+    every_item: bool = False  # works rank by rank, so a long list cannot be a few counts
+
+    @property
+    def takes_counts(self) -> bool:
+        """Whether counts of two classes on each level are all that the value depends on."""
+        return not (self.graded or self.unjudged or self.every_item)
+
+    def checked(self, items: Items) -> Items:
+        """Return the items with every value checked for this metric."""
+        return items.checked(graded=self.graded, unjudged=self.unjudged)
 
     @property
     def per_list(self) -> Average:
@@ -61,9 +72,14 @@ class Kernel:
         values = self.function(ranking, **options)
         if self.graded:
             return values
-        undefined = ranking.n_positives == 0
+        if self.unjudged:
+            n_positives = ranking.of_target(1).sum(-1, keepdim=True)
+            n_negatives = ranking.mass.sum(-1, keepdim=True) - n_positives
+        else:
+            n_positives, n_negatives = ranking.n_positives, ranking.n_negatives
+        undefined = n_positives == 0
         if self.pairs or not positives_alone:
-            undefined = undefined | (ranking.n_negatives == 0)
+            undefined = undefined | (n_negatives == 0)
         return values.masked_fill(undefined.squeeze(-1), math.nan)
 
 
@@ -163,7 +179,7 @@ class Setting:
             value = self.kernel.shortcut(items.scores.numpy(), target.numpy(), self.ties)
             if not math.isnan(value):  # else the checks below say what is wrong
                 return torch.tensor(value, dtype=torch.float64)
-        items = items.checked(graded=self.kernel.graded)
+        items = self.kernel.checked(items)
         if items.groups is None:
             return self._rows(items).reshape(items.scores.shape[:-1])
         lists = len(torch.unique(items.groups))

@@ -197,7 +197,7 @@ def _resampled(
     points = [float(setting.summary(each)) for each in values]
     rng = np.random.default_rng(seed)
     if values[0].ndim == 0:
-        checked = [items.pooled().checked(graded=setting.kernel.graded) for items in vectors]
+        checked = [setting.kernel.checked(items.pooled()) for items in vectors]
         return points, _by_items(setting, checked, resamples, rng)
     return points, _by_lists(torch.stack([each.flatten() for each in values]), resamples, rng)
 

@@ -81,7 +81,7 @@ def confidence_intervals(
         setting = metric.setting
         items = read_items(scores, target, *data, pooled=setting.pools)
         one = items.pooled() if setting.pools else items
-        if one.scores.ndim == 1 and one.groups is None and not setting.kernel.graded:
+        if one.scores.ndim == 1 and one.groups is None and setting.kernel.takes_counts:
             if len(one.scores) > SMALL:
                 long.setdefault(setting.ties, {})[place] = setting
                 continue

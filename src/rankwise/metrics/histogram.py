@@ -94,11 +94,14 @@ class ScoreHistogram:
             one class is missing.
 
         Raises:
-            ValueError: The metric takes relevances.
+            ValueError: The metric takes relevances, or needs the items one by one.
         """
         setting = metric.setting
-        if setting.kernel.graded:
-            raise ValueError(f"metric must be of two classes for a histogram, got {metric!r}")
+        if not setting.kernel.takes_counts:
+            raise ValueError(
+                f"metric must be of two classes for a histogram, got {metric!r}, which needs the "
+                "items"
+            )
         if not self.counts.sum(1).all():
             return float("nan"), float("nan")
         low, high = sorted(self._value(setting, resolved, worst=each) for each in (True, False))

@@ -23,6 +23,7 @@ NumpyArray = NDArray[Any]  # of any numbers
 Array = TypeVar("Array", Tensor, NumpyArray)
 Ties = Literal["standard", "against"]
 Average = Literal["macro", "micro", "none"]
+UNLABELED, OUTSIDE = -1, -2  # targets of items of the pool without a label, and of others
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,11 @@ class Items:
         given.pop("groups", None)
         return Items(**given)
 
-    def checked(self, *, graded: bool) -> Items:
+    def checked(self, *, graded: bool, unjudged: bool = False) -> Items:
         """Return the items with every value checked and the mask turned into weights of zero.
 
-        The values of masked items never matter, so padding may hold NaN or a target of −100.
+        With ``unjudged`` items may have no label, a target below 0. The values of masked items
+        never matter, so padding may hold NaN or a target of −100.
         """
         scores, target, weight = self.scores, self.target, self.weight
         if self.mask is not None:
@@ -55,6 +57,8 @@ class Items:
         require_no_nan("scores", scores)
         if graded:
             _require_amounts("target", target)
+        elif unjudged:
+            _require_labels(target)
         else:
             require_binary("target", target)
         if weight is not None:
@@ -113,6 +117,15 @@ def _require_amounts(name: str, value: Tensor) -> None:
     if not bool((value >= 0).all() & value.isfinite().all()):
         raise ValueError(
             f"{name} must be finite and >= 0, got values from {value.min()} to {value.max()}"
+        )
+
+
+def _require_labels(target: Tensor) -> None:
+    known = (target == 1) | (target == 0) | (target == UNLABELED) | (target == OUTSIDE)
+    if not bool(known.all()):
+        raise ValueError(
+            "target must be 1 or 0, or below 0 without a label: -1 in the pool, -2 outside of it; "
+            f"got {target[~known][0]}"
         )
 
 

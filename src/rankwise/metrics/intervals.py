@@ -46,7 +46,8 @@ class Comparison:
         low, high: Ends of the confidence interval of the difference.
         p_value: Two-sided p-value of no difference.
         level: Confidence level of the interval.
-        method: How it was computed: ``"bootstrap"``, ``"delong"`` or ``"randomization"``.
+        method: How it was computed: ``"bootstrap"``, ``"delong"``, ``"randomization"``,
+            ``"mover"``, or a method of :func:`compare_many`.
 
     Example:
         >>> from rankwise.metrics import delong_test

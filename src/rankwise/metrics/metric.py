@@ -75,9 +75,11 @@ class Metric(nn.Module):
         self.metric, self.options = metric, options
         self.setting = setting_of(metric, options)
         self.higher_is_better = self.setting.kernel.higher_is_better
-        if memory == "bounded" and self.setting.kernel.graded:
+        if memory == "bounded" and not self.setting.kernel.takes_counts:
             name = metric.__name__
-            raise ValueError(f"memory='bounded' is for metrics of two classes, got {name}")
+            raise ValueError(
+                f"memory='bounded' is for metrics of two classes, got {name}, which needs the items"
+            )
         self.register_buffer("anchor", torch.empty(0), persistent=False)  # says which device
         self.reset()
 
@@ -99,7 +101,7 @@ class Metric(nn.Module):
     ) -> None:
         """Add a batch."""
         items = read_items(scores, target, mask, groups, weight, pooled=self.setting.pools)
-        items = items.checked(graded=self.setting.kernel.graded)
+        items = self.setting.kernel.checked(items)
         if self.setting.pools:
             items = items.pooled()
         if self._histogram is not None:

@@ -40,6 +40,10 @@ class Ranking:
         sums = values.new_zeros(len(values), self.levels)
         return sums.scatter_add(-1, self.level.expand_as(values), values)
 
+    def of_target(self, value: int) -> Tensor:
+        """Return the mass of the items with this target on each level."""
+        return self.per_level((self.target == value).double())
+
     @cached_property
     def positives(self) -> Tensor:
         """Mass of positives on each level."""

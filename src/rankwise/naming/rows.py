@@ -222,5 +222,15 @@ tpr_at_fpr | tpr_at_fpr | max_fpr
     the highest true positive rate of a threshold with at most this false positive rate
 fpr_at_tpr | fpr_at_tpr | min_tpr
     the lowest false positive rate of a threshold with at least this true positive rate
+err | expected_reciprocal_rank | k max_relevance
+    expected 1/rank at which a user is satisfied, by relevance
+rbp | rank_biased_precision | p k
+    rate of positives for a user who reads on with chance p
+inst | inst | wanted
+    rate of positives for a user who wants a number of them
+bpref | bpref
+    how seldom items labeled negative are above the positives
+infap | inferred_average_precision
+    average precision estimated where a random part is labeled
 """)
 )

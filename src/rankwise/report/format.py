@@ -35,6 +35,10 @@ _FULL = {
     "recall_at_precision": "recall at a precision",
     "tpr_at_fpr": "true positive rate at a false positive rate",
     "fpr_at_tpr": "false positive rate at a true positive rate",
+    "err": "expected reciprocal rank",
+    "rbp": "rank-biased precision",
+    "inst": "INST",
+    "infap": "inferred average precision",
 }
 _MODELS = {
     "linear": "Linear model",

@@ -1,4 +1,5 @@
 from rankwise.retrieval.evaluation import RetrievalResult, evaluate
+from rankwise.retrieval.fusion import fuse
 from rankwise.retrieval.search import ApproximateSearch, Cells, Nearest, Recall, nearest
 
 __all__ = [
@@ -8,5 +9,6 @@ __all__ = [
     "Recall",
     "RetrievalResult",
     "evaluate",
+    "fuse",
     "nearest",
 ]

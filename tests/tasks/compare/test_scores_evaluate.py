@@ -206,3 +206,24 @@ def test_without_marks_nothing_is_said_of_training(tmp_path):
         found = evaluate_scores(written(tmp_path, text), target="y", score="s", metrics=["auc"])
         assert found.warning is None
         assert found.as_json()["rows_trained_on"] == count
+
+
+def test_metrics_of_users_by_hand(tmp_path):
+    path = written(tmp_path, GRADES)
+    name = "err@2(max_relevance=2)"
+    found = evaluate_scores(path, target="y", score="s", group="q", metrics=[name, "ndcg"])
+    # Of a, b and d: R = 3/4 at rank 1, R = 1/4 at rank 2, and 1/4 at both.
+    assert found.metrics[name].value == pytest.approx((3 / 4 + 1 / 8 + 1 / 4 + 3 / 32) / 3)
+    large = written(tmp_path, GRADES.replace("a,2,3", "a,7,3"))
+    with pytest.raises(DataError, match=r"relevances up to 4, got 7; .* err@10\(max_relevance=7"):
+        evaluate_scores(large, target="y", score="s", group="q", metrics=["err@10"])
+    with pytest.raises(DataError, match='metric "rbp" is a mean over lists'):
+        evaluate_scores(path, target="y", score="s", metrics=["rbp"])
+
+
+def test_rows_without_a_target_do_not_change_bpref_and_are_refused_for_infap(tmp_path):
+    path = written(tmp_path, "y,s\n1,4\n,3.5\n0,3\n1,2\n0,1\n")
+    found = evaluate_scores(path, target="y", score="s", metrics=["bpref"])
+    assert found.metrics["bpref"].value == pytest.approx((1 + 1 / 2) / 2)
+    with pytest.raises(DataError, match="1 rows have no target, which infap takes as labels"):
+        evaluate_scores(path, target="y", score="s", metrics=["infap"])

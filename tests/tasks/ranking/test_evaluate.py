@@ -134,3 +134,12 @@ def test_options_that_are_wrong():
         known_metrics(["ap", "ndcg@0"])
     with pytest.raises(UsageError, match="relevant must be a finite number above 0, got nan"):
         evaluate_lists(SCORES, DATA, ["ap"], relevant=float("nan"))
+
+
+def test_a_relevance_above_the_scale_of_err_says_which(tmp_path):
+    path = tmp_path / "train.txt"
+    path.write_text("0 qid:1 1:1\n6 qid:1 1:2\n")
+    with pytest.raises(DataError, match=r"line 2: the relevance 6 is above the scale of err@10, 4"):
+        evaluate_lists(np.zeros(2), read_letor(path), ["err@10"])
+    found = evaluate_lists(np.array([0.0, 1]), read_letor(path), ["err@10(max_relevance=6)"])
+    assert found["err@10(max_relevance=6)"].mean == 63 / 64

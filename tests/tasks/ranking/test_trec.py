@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import math
+import shutil
 import warnings
 
 import ir_measures
 import numpy as np
 import pytest
-from ir_measures import AP, RR, P, R, Success, nDCG
+from ir_measures import AP, ERR, RR, Bpref, P, R, Success, infAP, nDCG
 from tests.tasks.ranking.cases import random_files
 
 from rankwise.data import DataError
 from rankwise.data.letor import read_letor, read_qrels, read_run
-from rankwise.metrics import compare_lists, ndcg
+from rankwise.metrics import compare_lists, inst, ndcg
 from rankwise.tasks.ranking import (
     UsageError,
     as_qrels,
@@ -31,6 +32,8 @@ PEERS = {
     "precision@5": P @ 5,
     "recall@20": R @ 20,
     "hit@3": Success @ 3,
+    "bpref": Bpref,
+    "infap": infAP,
 }
 
 
@@ -49,6 +52,51 @@ def test_the_same_files_give_the_same_numbers_as_ir_measures(tmp_path, seed, tie
         for place, query in enumerate(read_qrels(qrels)):
             expected = by_query.get((peer, query), 0.0)
             assert ours[name].values[place] == pytest.approx(expected, abs=1e-6), (name, query)
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="gdeval is written in perl")
+def test_err_of_the_same_files_is_that_of_gdeval(tmp_path):
+    run, qrels = (read(path) for read, path in zip(
+        (read_run, read_qrels), random_files(tmp_path, 0, False), strict=True))  # fmt: skip
+    numbered = [{q[1:]: own for q, own in each.items()} for each in (run, qrels)]
+    theirs = ir_measures.iter_calc([ERR @ 10], numbered[1], numbered[0])
+    by_query = {f"q{m.query_id}": m.value for m in theirs}
+    ours = evaluate_run(run, qrels, ["err@10"])["err@10"]
+    for place, query in enumerate(qrels):
+        expected = by_query.get(query, 0.0)
+        if not math.isnan(ours.values[place]):
+            assert ours.values[place] == pytest.approx(expected, abs=6e-6), query
+    assert ours.over.count == 30
+
+
+def test_metrics_of_a_user_who_reads_the_run():
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "r": {"x": 1.0}}
+    qrels = {"q": {"a": 0, "b": 2, "z": 1}, "r": {"y": 1}, "s": {"y": 1}}
+    names = ["rbp(p=.5)", "rbp@1", "inst", "err(max_relevance=2)"]
+    found = {name: each.values for name, each in evaluate_run(run, qrels, names).items()}
+    assert list(found) == ["rbp(p=0.5)", "rbp@1", "inst", "err(max_relevance=2)"]
+    assert found["rbp(p=0.5)"].tolist() == [0.25, 0, 0]
+    assert found["rbp@1"].tolist() == [0, 0, 0]
+    assert found["err(max_relevance=2)"].tolist() == pytest.approx([3 / 4 / 2, 0, 0])
+    alone = inst(np.array([3.0, 2, 1]), np.array([0, 1, 0]))
+    assert found["inst"].tolist() == pytest.approx([alone, 0, 0])
+
+
+def test_documents_in_the_pool_without_a_judgment():
+    run = {"q": {"a": 5.0, "b": 4.0, "c": 3.0, "d": 2.0}}
+    qrels = {"q": {"a": 0, "b": -1, "c": 1, "x": 1, "y": 0}}  # d is outside of the pool
+    ours = evaluate_run(run, qrels, ["bpref", "infap"])
+    assert ours["bpref"].values[0] == pytest.approx((1 - 1 / 2) / 2)
+    assert ours["infap"].values[0] == pytest.approx((1 / 3) / 2, abs=1e-5)
+
+
+def test_a_relevance_above_the_scale_of_err():
+    run, qrels = {"q": {"a": 1.0}}, {"q": {"a": 5}}
+    with pytest.raises(DataError, match=r"'a' for query 'q' .* max_relevance=4: 5; ask for"):
+        evaluate_run(run, qrels, ["err@10"])
+    assert (
+        evaluate_run(run, qrels, ["err(max_relevance=5)"])["err(max_relevance=5)"].mean == 31 / 32
+    )
 
 
 def test_exponential_gains_are_those_of_the_metric(tmp_path):
@@ -131,6 +179,10 @@ def test_queries_of_one_file_alone_are_remarked():
         ("success_3", "hit@3"),
         ("nDCG@10", "ndcg@10"),
         ("ndcg_cut_10", "ndcg@10(gain=linear)"),
+        ("ERR@10", "err@10"),
+        ("RBP(p=0.5)", "rbp(p=0.5)"),
+        ("Bpref", "bpref"),
+        ("infAP", "infap"),
     ],
 )
 def test_names_of_trec_eval_and_ir_measures_are_shown_under_ours(tmp_path, typed, name):

@@ -1,4 +1,6 @@
 from rankwise.tasks.compare.candidates import Candidate
+from rankwise.tasks.compare.drift import DriftResult, measure_drift
+from rankwise.tasks.compare.fusion import fuse_files
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import CompareResult, run
 from rankwise.tasks.compare.run_files import data_of_run, rows_of_part
@@ -11,21 +13,31 @@ from rankwise.tasks.compare.scores import (
 )
 from rankwise.tasks.compare.search import Event
 from rankwise.tasks.compare.settings import Settings, seconds_of
+from rankwise.tasks.compare.slices import Slice, slice_remark, slice_tables
+from rankwise.tasks.compare.systems import SystemsResult, evaluate_systems
 
 __all__ = [
     "CompareResult",
     "Candidate",
+    "DriftResult",
     "EvaluationResult",
     "Event",
     "Model",
     "Predictions",
     "Settings",
+    "Slice",
+    "SystemsResult",
     "data_of_run",
     "evaluate_run",
     "evaluate_scores",
+    "evaluate_systems",
+    "fuse_files",
     "load_model",
+    "measure_drift",
     "predict_file",
     "rows_of_part",
     "run",
     "seconds_of",
+    "slice_remark",
+    "slice_tables",
 ]

@@ -17,8 +17,10 @@ from rankwise.data import DataError
 from rankwise.naming import canonical_metric, metric
 
 Floats = NDArray[np.float64]
-NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k")
-NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r")
+_OF_USERS = ("expected_reciprocal_rank", "inst")
+NEED_GROUPS = ("ndcg", "mean_reciprocal_rank", "hit_at_k", "rank_biased_precision", *_OF_USERS)
+_INCOMPLETE = ("bpref", "inferred_average_precision")
+NEED_COUNTS = ("mean_reciprocal_rank", "hit_at_k", "map_at_r", *_OF_USERS, *_INCOMPLETE)
 _WORK = 1e7  # resampled items: one or two seconds a comparison
 _SHORT = 10_000  # rows up to which formulas pay: longer lists are sorted once for all metrics
 
@@ -67,6 +69,16 @@ def require_weights(name: str, weight: Floats | None) -> None:
         )
 
 
+def require_scale(name: str, target: Floats) -> None:
+    """Raise where a relevance is above the scale of a metric, such as err."""
+    most = metric(name).setting.options.get("max_relevance")
+    if isinstance(most, int) and target.max(initial=0) > most:
+        raise DataError(
+            f'metric "{name}" has relevances up to {most}, got {target.max():g}; pass the largest '
+            f"of the scale, such as err@10(max_relevance={math.ceil(target.max())})"
+        )
+
+
 def every_metric(rows: int, *, grouped: bool, graded: bool) -> list[str]:
     """Return the names of metrics that suit data of this kind."""
     if graded:
@@ -88,11 +100,36 @@ class Truth:
     groups: NDArray[np.int64] | None = None
     weight: Floats | None = None
 
+    def part(self, rows: NDArray[np.bool_]) -> Truth:
+        """Return the truth of some rows; lists without any of them are not there."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)
+        return Truth(
+            self.target[rows],
+            None if groups is None else groups[1],
+            None if self.weight is None else self.weight[rows],
+        )
+
+    def lists_with_value(self, *, graded: bool) -> int | None:
+        """Return the number of lists that a metric is defined for; None without groups."""
+        if self.groups is None:
+            return None
+        sizes, positive = (
+            np.bincount(self.groups),
+            np.bincount(self.groups, weights=self.target > 0),
+        )
+        return int(((positive > 0) & (graded | (positive < sizes))).sum())
+
     def value(self, name: str, scores: Floats) -> float:
         """Return a metric alone; lists that have no value are left out of the mean."""
         found = metric(name)
         with _quietly():
             return float(found.value(scores, self.target, groups=self.groups, weight=self.weight))
+
+    def by_list(self, name: str, scores: Floats) -> Floats:
+        """Return a metric of every list; NaN for those that have no value."""
+        setting = replace(metric(name).setting, average="none")
+        with _quietly():
+            return np.asarray(setting(scores, self.target, None, self.groups, self.weight))
 
     def interval(self, name: str, scores: Floats, *, seed: int = 0) -> metrics.Interval:
         """Return a metric with its 95 % interval."""

@@ -21,12 +21,18 @@ from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, read_rule
 from rankwise.tasks.compare.run_files import require_run
+from rankwise.tasks.compare.score_file import typed
+from rankwise.tasks.compare.slices import (
+    Slice,
+    as_frame,
+    evaluate_slices,
+    read_slices,
+    slices_json,
+)
 
 IN_TRAINING = "in_training"  # marks the rows that the model was trained on
 _WRITTEN = ("score", "probability", IN_TRAINING)
 _ALL = "all"
-# Digits that a number would not keep: the zeros of 007, the last ones of a long id.
-_CODE = r"^\s*[+-]?(0\d|\d{16})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +108,7 @@ def kept_columns(path: Path, keep: Sequence[str]) -> pl.DataFrame:
             f"column of that name; rename it in the file, or keep other columns by their names"
         )
     found = source.select(names).collect()
-    return found if format_of(path) != "csv" else pl.DataFrame([_typed(each) for each in found])
+    return found if format_of(path) != "csv" else pl.DataFrame([typed(each) for each in found])
 
 
 def _source(path: Path) -> pl.LazyFrame:
@@ -128,16 +134,6 @@ def _names(keep: Sequence[str], columns: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _typed(text: pl.Series) -> pl.Series:
-    """Parse numbers, unless digits would be lost."""
-    if not text.str.contains(_CODE).any():
-        for kind in (pl.Int64, pl.Float64):
-            numbers = text.cast(kind, strict=False)
-            if numbers.null_count() == text.null_count():
-                return numbers
-    return text
-
-
 @dataclass(frozen=True)
 class EvaluationResult:
     """Metrics of scores with their intervals, and the numbers of rows and lists."""
@@ -154,6 +150,7 @@ class EvaluationResult:
     candidate: str | None = None  # whose scores they are, where they are those of a run
     points: dict[str, OperatingPoint] = field(default_factory=dict)  # by rule
     column: str = "score"  # of the thresholds
+    slices: tuple[Slice, ...] = ()  # of the columns that the rows are cut by
 
     @property
     def warning(self) -> str | None:
@@ -196,7 +193,14 @@ class EvaluationResult:
             "lists_left_out": self.left_out,
             "metrics": nan_to_none(numbers),
             "operating_points": [as_json(each, self.column) for each in self.points.values()],
+            **({"slices": slices_json(self.slices)} if self.slices else {}),
         }
+
+    def as_frame(self) -> pl.DataFrame:
+        """Return the numbers as a table, with the slices below those of all rows."""
+        lists = None if self.lists is None else self.lists - self.left_out
+        counts = {"rows": self.rows, "positives": self.positives, "lists": lists}
+        return as_frame(self.metrics, counts, self.slices)
 
 
 def evaluate_scores(
@@ -207,6 +211,7 @@ def evaluate_scores(
     group: str | None = None,
     positive: str | None = None,
     metrics: Sequence[str] | None = None,
+    by: Sequence[str] = (),
     seed: int = 0,
     rules: Sequence[str] = (),
     rows_per_day: float | None = None,
@@ -215,7 +220,9 @@ def evaluate_scores(
     """Compute every metric that suits the data, or those named, with 95 % intervals.
 
     The target may hold relevances where all metrics named take them. Rows that ``rankwise
-    predict`` has marked as trained on are counted. ``rules`` choose thresholds.
+    predict`` has marked as trained on are counted. ``rules`` choose thresholds. With ``by`` the
+    metrics named, or the first of those that suit the data, are also computed for every value of
+    these columns.
     """
     for rule in rules:
         read_rule(rule, grouped=group is not None)
@@ -230,7 +237,16 @@ def evaluate_scores(
     if table.score is None:
         raise DataError(f"{path}: there are no scores in it")
     names = asked or measures.every_metric(len(table), grouped=grouped, graded=table.graded)
+    for name in names:
+        measures.require_scale(name, table.target)
+    if table.without_target and (estimates := [n for n in asked if n.startswith("infap")]):
+        raise DataError(
+            f"{path}: {table.without_target} rows have no target, which {estimates[0]} takes as "
+            "labels that were not drawn, not as rows to leave out; compute it with "
+            "rankwise.metrics.inferred_average_precision and the target -1 there"
+        )
     truth = Truth(table.target, table.groups)
+    cut = read_slices(table.path, by, table.in_file(np.arange(len(table)))) if by else {}
     found = _measure(table.path, names, table.score, truth, graded=table.graded, seed=seed)
     if rules and table.graded:
         raise DataError(f"{path}: the target holds relevances, and --threshold needs two classes")
@@ -240,6 +256,7 @@ def evaluate_scores(
         trained_on=_trained_on(table.path),
         without_target=table.without_target,
         points=choose_points(rules, table.score, truth, daily),
+        slices=evaluate_slices(cut, asked or names[:1], table.score, truth, seed=seed),
     )
 
 

@@ -13,14 +13,17 @@ from rankwise.tasks.ranking.evaluate import (
     tied_queries,
 )
 from rankwise.tasks.ranking.pipeline import Finished, fitted, load_run, run, scores_frame, scores_of
+from rankwise.tasks.ranking.run_metrics import evaluate_run
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 from rankwise.tasks.ranking.trec import (
     RunComparison,
     as_qrels,
     as_run,
+    compare_all_runs,
     compare_runs,
     comparison_table,
-    evaluate_run,
+    fuse_runs,
+    pairs_table,
     run_remarks,
     tied_run_queries,
 )
@@ -41,7 +44,10 @@ __all__ = [
     "notes_of",
     "evaluate_run",
     "run_remarks",
+    "compare_all_runs",
     "compare_runs",
+    "pairs_table",
+    "fuse_runs",
     "RunComparison",
     "comparison_table",
     "tied_queries",

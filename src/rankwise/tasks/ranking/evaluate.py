@@ -15,7 +15,7 @@ from rankwise.data import DataError
 from rankwise.data.letor import Letor
 from rankwise.errors import UsageError
 from rankwise.files import nan_to_none
-from rankwise.metrics import ListMean, mean_over_lists
+from rankwise.metrics import ListMean, Metric, mean_over_lists
 from rankwise.metrics.dcg import LARGEST
 from rankwise.naming import canonical_metric, metric
 from rankwise.report import Mean, Table
@@ -78,6 +78,25 @@ def require_gains(data: Letor, gains: Mapping[str, object]) -> None:
         )
 
 
+def max_relevance(metric: Metric) -> float:
+    """Return the largest relevance that a metric takes by its options; infinity for most."""
+    most = metric.setting.options.get("max_relevance")
+    return float(most) if isinstance(most, int) else math.inf
+
+
+def require_scales(data: Letor, names: Sequence[str]) -> None:
+    """Raise where a relevance is above the scale of a metric, such as err."""
+    row = int(np.argmax(data.target))
+    for name in names:
+        most = max_relevance(metric(name))
+        if data.target[row] > most:
+            raise DataError(
+                f"{data.place(row)}: the relevance {data.target[row]:g} is above the scale of "
+                f"{name}, {most:g}; pass the largest relevance of the scale, such as "
+                f"err@10(max_relevance={math.ceil(data.target.max())})"
+            )
+
+
 def evaluate_lists(
     scores: NDArray[np.float64], data: Letor, names: Sequence[str] = DEFAULT, *, relevant: float = 1
 ) -> dict[str, QueryMetric]:
@@ -90,6 +109,7 @@ def evaluate_lists(
     names = known_metrics(names)
     require_relevant(relevant)
     require_gains(data, {name: metric(name).setting.options.get("gain") for name in names})
+    require_scales(data, names)
     binary = (data.target >= relevant).astype(np.float64)
     found = {}
     for name in names:

@@ -1,76 +1,29 @@
-"""Runs and qrels of TREC: evaluated as trec_eval does it, and compared query by query."""
+"""Runs and qrels of TREC: made of lists, and compared query by query."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from rankwise._grammar import canonical
 from rankwise.data import DataError
 from rankwise.data.letor import Letor, Qrels, Run
 from rankwise.errors import UsageError
 from rankwise.files import nan_to_none
-from rankwise.metrics import Comparison, at_rank, compare_lists
-from rankwise.metrics.dcg import LARGEST
-from rankwise.naming.table import read
+from rankwise.metrics import Comparison, compare_lists, compare_many
+from rankwise.metrics.many import Correction
 from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.report.verdict import Record
-from rankwise.tasks.ranking.evaluate import QueryMetric, require_relevant
+from rankwise.retrieval.fusion import Method, Normalize, fuse
+from rankwise.tasks.ranking.run_metrics import evaluate_run
 from rankwise.tasks.ranking.settings import TREC
 
-_WITH_K = ("precision", "recall", "hit")
-_WITHOUT_K = ("ndcg", "ap", "mrr")
 _Value = TypeVar("_Value", int, float)
-
-
-def evaluate_run(
-    run: Run, qrels: Qrels, names: Sequence[str] = TREC, *, relevant: int = 1
-) -> dict[str, QueryMetric]:
-    """Compute metrics of a run over the queries of the qrels, in their order.
-
-    Every query with a relevant document counts, as in :func:`evaluate_lists`; one without is left
-    out, one that the run does not have counts 0. A document without a judgment is not relevant. As
-    in trec_eval documents stand by their scores in single precision, tied ones by their ids, the
-    last first; what was not retrieved counts in what there is to find and never as found.
-    """
-    require_relevant(relevant)
-    asked = dict(_asked(name) for name in names)
-    every = ((r, query, document) for query, own in qrels.items() for document, r in own.items())
-    relevance, query, document = max(every, default=(0, "", ""))
-    exponential = any(kind == "ndcg" and not linear for kind, _, linear in asked.values())
-    if exponential and relevance > LARGEST:
-        raise DataError(
-            f"the relevance of document {document!r} for query {query!r} is too large for an ndcg "
-            f"whose gain is 2^relevance − 1: {relevance}, at most {LARGEST:g}; or ask for "
-            "ndcg(gain=linear)"
-        )
-    gains, ideal = _ranked(run, qrels)
-    hits, found = (gains >= relevant).double(), (ideal >= relevant).sum(1).double()
-    of_hits: dict[str, Callable[[Any], Tensor]] = {
-        "mrr": lambda k: at_rank.reciprocal_rank(hits),
-        "ap": lambda k: at_rank.average_precision(hits, found, k),
-        "precision": lambda k: at_rank.precision(hits, k),
-        "recall": lambda k: at_rank.recall(hits, found, k),
-        "hit": lambda k: at_rank.hit(hits, k),
-    }
-    evaluated = {}
-    for name, (kind, k, linear) in asked.items():
-        if kind == "ndcg":
-            dcg, best = (at_rank.dcg(r if linear else r.exp2() - 1, k) for r in (gains, ideal))
-            values = dcg / best
-        else:
-            values, best = of_hits[kind](k), found
-        evaluated[name] = QueryMetric(name, values.masked_fill(best <= 0, torch.nan).numpy())
-    return evaluated
 
 
 def as_run(data: Letor, scores: NDArray[np.float64]) -> Run:
@@ -99,45 +52,36 @@ def _by_document(data: Letor, values: Sequence[_Value]) -> dict[str, dict[str, _
     return found
 
 
-def _asked(name: str) -> tuple[str, tuple[str, int | None, bool]]:
-    """The name that rankwise has for a metric, and its kind, its cut and whether it is linear."""
+def fuse_runs(
+    runs: Sequence[Run],
+    *,
+    method: Method = "rrf",
+    k: float = 60.0,
+    normalize: Normalize = "min_max",
+) -> Run:
+    """Return one run of the scores of several, see :func:`rankwise.retrieval.fuse`.
+
+    It has every query of any run with every document that any run has for it.
+    """
+    queries = dict.fromkeys(query for run in runs for query in run)
+    keys = [
+        (place, query, document)
+        for place, query in enumerate(queries)
+        for document in dict.fromkeys(d for run in runs for d in run.get(query, {}))
+    ]
+    groups = np.array([place for place, _, _ in keys], dtype=np.int64)
+    scores = [
+        np.array([run.get(query, {}).get(document, math.nan) for _, query, document in keys])
+        for run in runs
+    ]
     try:
-        spec = read(name)
+        fused = fuse(scores, method=method, groups=groups, k=k, normalize=normalize)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    kind, gain = canonical(spec.name), spec.options.get("gain", "exponential")
-    if kind == "mrr" and spec.k is not None:
-        raise UsageError(
-            f'mrr is over the whole ranking: {name!r} has no counterpart here; write "mrr"'
-        )
-    known = kind in _WITHOUT_K or (kind in _WITH_K and spec.k is not None)
-    others = spec.options.keys() - ({"gain"} if kind == "ndcg" else set()) or spec.args
-    if not known or others or gain not in ("exponential", "linear"):
-        raise UsageError(
-            "a metric of a run must be one of ndcg, ndcg@k, both with (gain=linear), ap, ap@k, "
-            f"mrr, precision@k, recall@k, hit@k, got {name!r}"
-        )
-    if spec.k == 0:
-        raise UsageError(f"k must be a whole number >= 1, got {name!r}")
-    return str(replace(spec, name=kind)), (kind, spec.k, gain == "linear")
-
-
-def _ranked(run: Run, qrels: Qrels) -> tuple[Tensor, Tensor]:
-    """Of every query the relevances by rank in the run, and those of the best order."""
-    rows, best = [], []
-    for query, judged in qrels.items():
-        documents = run.get(query, {})
-        with np.errstate(over="ignore"):  # what is beyond single precision is infinite in it
-            order = sorted(documents, key=lambda d: (np.float32(documents[d]), d), reverse=True)
-        rows.append([max(0, judged.get(document, 0)) for document in order])
-        best.append(sorted((rel for rel in judged.values() if rel > 0), reverse=True))
-    return _padded(rows), _padded(best)
-
-
-def _padded(rows: Sequence[Sequence[float]]) -> Tensor:
-    """Return rows as a matrix with zeros at their ends, and at least one column."""
-    lists = [torch.tensor(row, dtype=torch.float64) for row in (*rows, [0.0])]
-    return pad_sequence(lists, batch_first=True)[:-1]
+    found: Run = {query: {} for query in queries}
+    for (_, query, document), score in zip(keys, fused.tolist(), strict=True):
+        found[query][document] = score
+    return found
 
 
 def tied_run_queries(run: Run, qrels: Qrels) -> int:
@@ -204,6 +148,51 @@ def compare_runs(
         counts = record.total, wins, losses, equal
         found[name] = RunComparison(compare_lists(a, b, seed=seed), *counts)
     return found
+
+
+def compare_all_runs(
+    runs: Mapping[str, Run],
+    qrels: Qrels,
+    names: Sequence[str] = TREC,
+    *,
+    relevant: int = 1,
+    method: Correction = "randomized_tukey",
+    seed: int = 0,
+) -> dict[str, dict[tuple[str, str], Comparison]]:
+    """Compare all pairs of several runs by every metric, by metric and then by pair of names.
+
+    The p-values are adjusted for the number of pairs by :func:`rankwise.metrics.compare_many`. The
+    queries are those of :func:`compare_runs`.
+    """
+    found = [evaluate_run(run, qrels, names, relevant=relevant) for run in runs.values()]
+    titles, compared = list(runs), {}
+    for name in found[0]:
+        try:
+            pairs = compare_many(
+                np.stack([each[name].values for each in found]), method=method, seed=seed
+            )
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from None
+        compared[name] = {(titles[a], titles[b]): each for (a, b), each in pairs.items()}
+    return compared
+
+
+def pairs_table(found: Mapping[tuple[str, str], Comparison]) -> Table:
+    """One row for each pair of runs, the smallest p-value first."""
+    header = ("A", "B", "mean A", "mean B", "A − B", "95 % interval", "p")
+    ordered = sorted(found.items(), key=lambda item: (item[1].p_value, -abs(item[1].difference)))
+    rows = [
+        (
+            *pair,
+            f"{each.value_a:.4f}",
+            f"{each.value_b:.4f}",
+            f"{each.difference:+.4f}",
+            f"{each.low:+.4f} to {each.high:+.4f}",
+            p_value(each.p_value),
+        )
+        for pair, each in ordered
+    ]
+    return Table(header, rows)
 
 
 def comparison_table(found: Mapping[str, RunComparison], name_a: str, name_b: str) -> Table:
