@@ -141,9 +141,16 @@ class ScoreHistogram:
         """
         some = np.flatnonzero(self.counts.any(0))
         negatives, positives = self.counts[:, some]
-        about = {"format": _FORMAT, "bits": self.bits}
-        arrays = {"bucket": some, "negatives": negatives, "positives": positives}
-        write_npz(Path(path), {**about, **arrays})
+        write_npz(
+            Path(path),
+            {
+                "format": _FORMAT,
+                "bits": self.bits,
+                "bucket": some,
+                "negatives": negatives,
+                "positives": positives,
+            },
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> ScoreHistogram:

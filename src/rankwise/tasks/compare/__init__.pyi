@@ -1,3 +1,4 @@
+from rankwise.tasks.compare.bounded import HISTOGRAM, evaluate_bounded, is_large, shown_bounds
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.model import Model, load_model
 from rankwise.tasks.compare.pipeline import CompareResult, run
@@ -13,6 +14,7 @@ from rankwise.tasks.compare.search import Event
 from rankwise.tasks.compare.settings import Settings, seconds_of
 
 __all__ = [
+    "HISTOGRAM",
     "CompareResult",
     "Candidate",
     "EvaluationResult",
@@ -21,11 +23,14 @@ __all__ = [
     "Predictions",
     "Settings",
     "data_of_run",
+    "evaluate_bounded",
     "evaluate_run",
     "evaluate_scores",
+    "is_large",
     "load_model",
     "predict_file",
     "rows_of_part",
     "run",
     "seconds_of",
+    "shown_bounds",
 ]
