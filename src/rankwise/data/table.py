@@ -17,6 +17,7 @@ from scipy import sparse
 from rankwise.data import _roles
 from rankwise.data._columns import Wishes, as_date, decide, described
 from rankwise.data._roles import read_role, read_target
+from rankwise.data.disk import DiskFeatures
 from rankwise.data.errors import DataError
 from rankwise.data.files import (
     format_of,
@@ -28,7 +29,8 @@ from rankwise.data.files import (
 from rankwise.data.letor._blocks import compact, widened
 from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
 
-Features: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
+MemoryFeatures: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
+Features: TypeAlias = MemoryFeatures | DiskFeatures
 Rows: TypeAlias = NDArray[np.int64]
 
 

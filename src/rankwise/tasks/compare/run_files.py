@@ -30,6 +30,7 @@ _PACKAGES = [
     "optuna",
     "polars",
 ]
+_LATER = {"out_of_core": False}  # settings that runs of an earlier rankwise do not name
 _MAY_CHANGE = ("data", "budget", "trials")  # more time may be asked for, or the file be moved
 
 
@@ -69,7 +70,7 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
 
 def _require_same(config: Path, asked: dict[str, object], digest: str) -> None:
     try:
-        before = json.loads(config.read_text())
+        before = _LATER | json.loads(config.read_text())
         earlier = before["sha256"]
     except (ValueError, KeyError, TypeError):
         raise DataError(f"{config}: was not written by rankwise compare") from None
