@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -15,12 +16,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 from benchmarks.memory import peak_bytes_of
-from benchmarks.timing import Result
+from benchmarks.timing import Result, measure_in_fresh_process
 
 from rankwise.metrics import Metric, ScoreHistogram, auroc, average_precision
 
 SIZE = 100_000_000
 PART = 4_000_000
+DAYS = 10
 
 
 def _scores(n: int, share: float, seed: int = 0) -> tuple[Any, Any]:
@@ -78,11 +80,9 @@ def histogram() -> Iterator[Result]:
         counted = ScoreHistogram()
         for scores, target in parts():
             counted.add(scores, target)
-        resolved = counted.refine(parts())
         metrics = (Metric(average_precision), Metric(auroc))
-        made.extend(
-            counted.bounds(metric, known) for known in (None, resolved) for metric in metrics
-        )
+        made.extend(counted.bounds(metric) for metric in metrics)
+        made.extend(counted.refine(parts(), metrics))
 
     memory = peak_bytes_of(measure)
     detail = {"bounds": made}
@@ -93,4 +93,44 @@ def histogram() -> Iterator[Result]:
     yield Result(f"{what}, after the second", max(gaps[2:]), "", "<= 1e-10")
 
 
-ALL = [against_a_sort, evaluation, histogram]
+def bounded_evaluation() -> Iterator[Result]:
+    """``rankwise evaluate`` of ten files of 10⁷ rows, in a process of its own."""
+    for share in (0.01, 0.5):
+        with tempfile.TemporaryDirectory() as folder:
+            for day in range(DAYS):
+                scores, target = _scores(SIZE // DAYS, share, day)
+                frame = pl.DataFrame({"y": target, "s": scores})
+                frame.write_parquet(Path(folder) / f"day{day}.parquet")
+                del scores, target, frame
+            found = measure_in_fresh_process("benchmarks.metrics_at_size", folder)
+        what = f"rankwise evaluate of 10⁸ rows in {DAYS} files, {100 * share:.0f} % positive"
+        yield Result(f"{what}, peak memory", found["peak"] / 1e9, "GB", "<= 2", found)
+        yield Result(f"{what}, all metrics with intervals, processor time", found["cpu"], "s")
+        yield Result(f"{what}, greatest gap of the bounds", found["gap"], "", "<= 1e-9")
+
+
+def evaluate_days(folder: str) -> dict[str, Any]:
+    """Evaluate the files of a folder in this process, which should do nothing else."""
+    from rankwise.cli import app  # noqa: PLC0415  (the parent needs none of it)
+
+    out = Path(folder) / "out.json"
+    files = ["evaluate", f"{folder}/*.parquet", "--target", "y", "--score", "s"]
+    wall = time.perf_counter()
+    app([*files, "--json", str(out)], standalone_mode=False)
+    wall = time.perf_counter() - wall
+    numbers = json.loads(out.read_text())["metrics"]
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "peak": 1024 * used.ru_maxrss,
+        "cpu": used.ru_utime + used.ru_stime,
+        "wall": wall,
+        "gap": max(each["highest"] - each["lowest"] for each in numbers.values()),
+        "metrics": numbers,
+    }
+
+
+ALL = [against_a_sort, evaluation, histogram, bounded_evaluation]
+
+
+if __name__ == "__main__":
+    print(json.dumps(evaluate_days(sys.argv[1])))

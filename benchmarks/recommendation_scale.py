@@ -5,13 +5,17 @@ Processor time on one thread: a ratio of two calls that were taken in turns.
 
 from __future__ import annotations
 
+import json
+import resource
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
-from benchmarks.timing import Result
+from benchmarks.timing import Result, measure_in_fresh_process
 
 from rankwise.data.interactions import Interactions
 from rankwise.tasks.recommendation import (
@@ -70,7 +74,48 @@ def tiled_evaluation() -> list[Result]:
     return [Result(what, ours / bare, "× the product in blocks", "<= 1.5", detail)]
 
 
-ALL = (touched_rows, tiled_evaluation)
+def write_interactions(path: Path, count: int, users: int, items: int) -> None:
+    """Write drawn interactions, items by a power of their rank; a user has an item once."""
+    import polars as pl  # noqa: PLC0415
+
+    rng, cells = np.random.default_rng(0), np.empty(0, dtype=np.int64)
+    while len(cells) < count:
+        drawn = rng.integers(0, users, count) * items
+        drawn += (items * rng.random(count) ** 2).astype(np.int64)
+        cells = np.unique(np.concatenate([cells, drawn]))
+    cells = rng.permutation(cells)[:count]
+    pl.DataFrame({"user": cells // items, "item": cells % items}).write_parquet(path)
+
+
+def read_and_train(path: str) -> dict[str, float]:
+    """Read interactions and train one epoch, in this process, which should do nothing else."""
+    from rankwise.data.interactions import read_interactions  # noqa: PLC0415
+    from rankwise.tasks.recommendation.training import train  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    start = time.process_time()
+    settings = Settings(epochs=1, warm_start=0, temperature=0.1, refit=False)
+    problem = prepared(read_interactions(path), settings)
+    read = time.process_time()
+    train(problem, settings, None)
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"read": read - start, "epoch": time.process_time() - read, "peak": peak}
+
+
+def ten_million() -> Iterator[Result]:
+    """10⁷ interactions of 10⁶ users with 10⁵ items: one epoch with its validation."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "interactions.parquet"
+        write_interactions(path, 10_000_000, 1_000_000, 100_000)
+        found = measure_in_fresh_process("benchmarks.recommendation_scale", str(path))
+    what = "10⁷ interactions, 10⁶ users, 10⁵ items"
+    yield Result(f"{what}, reading and splitting, processor time", found["read"], "s")
+    name = f"{what}, an epoch of mf with validation, processor time (10 min on two cores)"
+    yield Result(name, found["epoch"], "s", "<= 1200", found)
+    yield Result(f"{what}, peak memory", found["peak"] / 1e9, "GB", "<= 6")
+
+
+ALL = (touched_rows, tiled_evaluation, ten_million)
 
 
 def _learner(users: int, settings: Settings) -> Learner[object]:
@@ -103,3 +148,7 @@ def _processor_seconds(calls: list[Callable[[], object]], repeats: int = 7) -> l
             call()
             times.append(time.process_time() - start)
     return [min(times[1:]) for times in taken]
+
+
+if __name__ == "__main__":
+    print(json.dumps(read_and_train(sys.argv[1])))

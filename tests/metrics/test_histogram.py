@@ -1,4 +1,7 @@
 import math
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -8,6 +11,8 @@ from hypothesis import strategies as st
 from tests.metrics.test_every_metric import METRICS
 
 from rankwise import metrics as m
+from rankwise.files import read_npz, write_npz
+from rankwise.metrics._buckets import bucket_of
 from rankwise.metrics._setting import _kernels
 
 NAMES = [name for name, (metric, _) in METRICS.items() if _kernels[metric].takes_counts]
@@ -35,8 +40,10 @@ def counted(scores, target, bits=12):
 @pytest.mark.parametrize("ties", ["standard", "against"])
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=25)
-@given(items(), st.integers(0, 30), st.integers(1, 24))
-def test_bounds_hold_the_exact_value_and_a_second_pass_makes_them_meet(name, ties, case, most, cut):
+@given(items(), st.integers(1, 30), st.integers(1, 6), st.integers(1, 24))
+def test_bounds_hold_the_exact_value_and_further_passes_make_them_meet(
+    name, ties, case, most, piece, cut
+):
     function, options = METRICS[name]
     metric = m.Metric(function, **options, ties=ties)
     scores, target = case
@@ -45,13 +52,10 @@ def test_bounds_hold_the_exact_value_and_a_second_pass_makes_them_meet(name, tie
     low, high = histogram.bounds(metric)
     assert low <= exact <= high
     parts = [(scores[:cut], target[:cut]), (scores[cut:], target[cut:])]
-    some = histogram.refine(parts, max_positives=most)
-    inner_low, inner_high = histogram.bounds(metric, some)
-    assert inner_low <= exact <= inner_high
-    assert low - 1e-11 <= inner_low
-    assert inner_high <= high + 1e-11
-    resolved = histogram.bounds(metric, histogram.refine(parts))
-    assert resolved == pytest.approx((exact, exact), abs=1e-11)
+    with patch("rankwise.metrics._refinement.MOST_POSITIVES", piece):
+        (resolved,) = histogram.refine(parts, [metric], max_items=most)
+    assert resolved[0] <= exact <= resolved[1]
+    assert resolved == pytest.approx((exact, exact), abs=1e-10)
 
 
 @given(items(), st.integers(1, 24))
@@ -65,8 +69,8 @@ def test_merged_is_whole(case, cut):
 
 @given(items())
 def test_buckets_are_ordered_like_the_scores(case):
-    scores, target = case
-    buckets = counted(scores, target)._read(scores, target)[0]
+    scores, _ = case
+    buckets = bucket_of(scores, 12)
     order = np.argsort(scores)
     assert (np.diff(buckets[order]) >= 0).all()
     assert buckets.min() >= 0
@@ -82,7 +86,8 @@ def test_bounds_are_close_for_many_items_and_meet_after_a_second_pass():
         low, high = histogram.bounds(metric)
         assert low <= exact <= high
         assert 1e-6 < high - low < 2e-3
-        low, high = histogram.bounds(metric, histogram.refine([(scores, target)]))
+        ((low, high),) = histogram.refine([(scores, target)], [metric])
+        assert low <= exact <= high
         assert high - low < 1e-11
 
 
@@ -101,7 +106,102 @@ def test_bad_input_and_one_class():
         histogram + m.ScoreHistogram()
     scores, target = np.array([1.0, 1.0, 1.0]), np.array([0, 1, 1])
     both = counted(scores, target)
-    with pytest.raises(ValueError, match="got 2 of 3"):
-        both.refine([(scores[:2], target[:2])])
-    with pytest.raises(ValueError, match="parts must be the items that were added"):
-        both.refine([(np.append(scores, 1.0), np.append(target, 1))])
+    for most in (1, 8):
+        with pytest.raises(ValueError, match="got 2 of 3"):
+            both.refine([(scores[:2], target[:2])], [m.Metric(m.auroc)], max_items=most)
+        more = (np.append(scores, 1.0), np.append(target, 1))
+        with pytest.raises(ValueError, match="parts must be the items that were added"):
+            both.refine([more], [m.Metric(m.auroc)], max_items=most)
+
+
+def test_an_iterator_is_enough_for_one_pass_and_refused_for_more():
+    scores, target = np.array([1.0, 1.0, 2.0, 2.0]), np.array([0, 1, 0, 1])
+    histogram, metric = counted(scores, target), m.Metric(m.auroc)
+    assert histogram.refine(iter([(scores, target)]), [metric])[0] == pytest.approx((0.5, 0.5))
+    with pytest.raises(ValueError, match="got an iterator; pass a list"):
+        histogram.refine(iter([(scores, target)]), [metric], max_items=2)
+
+
+def test_only_what_matters_to_a_metric_is_read_again():
+    rng = np.random.default_rng(0)
+    target = rng.random(3000) < 0.3
+    scores = (rng.standard_normal(3000) + target).astype(np.float32)
+    reads = []
+
+    class Parts:
+        def __iter__(self):
+            reads.append(1)
+            return iter([(scores, target)])
+
+    histogram = counted(scores, target)
+    with patch("rankwise.metrics._refinement.MOST_POSITIVES", 50):
+        found = histogram.refine(Parts(), [m.Metric(m.precision_at_k, k=200)], max_items=500)
+        assert len(reads) == 1
+        found += histogram.refine(Parts(), [m.Metric(m.auroc)], max_items=500)
+    assert len(reads) - 1 >= 3000 // 500 - 1
+    exact = [float(m.precision_at_k(scores, target, k=200)), float(m.auroc(scores, target))]
+    assert [low for low, _ in found] == pytest.approx(exact, abs=1e-10)
+    assert [high for _, high in found] == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_bucket_beyond_memory_is_resolved_by_its_different_scores(dtype):
+    rng = np.random.default_rng(0)
+    scores = 1 + rng.integers(0, 5, 900).astype(dtype) * dtype(2.0**-20)
+    target = rng.random(900) < 0.4
+    parts = [(scores[:400], target[:400]), (scores[400:], target[400:])]
+    histogram, metrics = counted(scores, target), [m.Metric(m.average_precision), m.Metric(m.auroc)]
+    assert (histogram.counts.any(0)).sum() == 1
+    found = histogram.refine(parts, metrics, max_items=100)
+    for metric, bounds in zip(metrics, found, strict=True):
+        exact = float(metric.value(scores, target))
+        assert bounds == pytest.approx((exact, exact), abs=1e-10)
+    with patch("rankwise.metrics._pass.MOST_DISTINCT", 4):
+        loose = histogram.refine(parts, metrics, max_items=100)
+    assert loose == [pytest.approx(histogram.bounds(each), abs=1e-10) for each in metrics]
+
+
+@given(items(), st.integers(1, 24))
+def test_saved_and_loaded_histograms_add_up_to_the_whole(case, cut):
+    scores, target = case
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("monday.npz", "tuesday.npz")]
+        for path, rows in zip(paths, (slice(0, cut), slice(cut, None)), strict=True):
+            counted(scores[rows], target[rows]).save(path)
+        monday, tuesday = map(m.ScoreHistogram.load, paths)
+    np.testing.assert_array_equal((monday + tuesday).counts, counted(scores, target).counts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": np.array("other")}, "its format is other"),
+        ({"bits": np.array(30)}, "bits is 30"),
+        ({"bucket": np.array([3, 2])}, "not ascending"),
+        ({"bucket": np.array([3, 3])}, "not ascending"),
+        ({"bucket": np.array([3, 2**12])}, "outside of the histogram"),
+        ({"bucket": np.array([-1, 2])}, "outside of the histogram"),
+        ({"negatives": np.array([1, -1])}, "a count is negative"),
+        ({"positives": np.array([1])}, "not of one length"),
+        ({"positives": np.array([1.0, 2.0])}, "others than int64"),
+        ({"more": np.array(1)}, "it holds"),
+    ],
+)
+def test_a_file_of_other_content_is_refused(tmp_path, change, message):
+    counted(np.array([1.0, 2.0]), np.array([0, 1])).save(tmp_path / "a.npz")
+    assert m.ScoreHistogram.load(tmp_path / "a.npz").counts.sum(1).tolist() == [1, 1]
+    write_npz(tmp_path / "a.npz", read_npz(tmp_path / "a.npz") | change)
+    with pytest.raises(
+        ValueError, match=rf"a\.npz is not a file of ScoreHistogram.save: .*{message}"
+    ):
+        m.ScoreHistogram.load(tmp_path / "a.npz")
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    counted(np.array([1.0, 2.0]), np.array([0, 1])).save(path)
+    whole = path.read_bytes()
+    for content in (b"", b"none", whole[:-40], whole[:200] + b"\xff" + whole[201:]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"is not a file of ScoreHistogram\.save"):
+            m.ScoreHistogram.load(path)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BLOCK = 1 << 23
 """Bytes of a block that is read at a time."""
@@ -120,6 +123,28 @@ class DiskMatrix:
             total += factors[done : done + len(block)] @ block
             done += len(block)
         return total
+
+
+def parquet_batches(
+    scan: pl.LazyFrame, rows: NDArray[np.int64] | None, step: int
+) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield rows of a file by ascending number, those of ``step`` rows of the file at a time.
+
+    Args:
+        scan: The columns to read.
+        rows: Numbers of the rows, from 0 and ascending; None: all of them.
+        step: Rows of the file that are read at a time.
+    """
+    import polars as pl  # noqa: PLC0415  (only files need it)
+
+    height = int(scan.select(pl.len()).collect().item())
+    for start in range(0, height, step):
+        if rows is None:
+            yield start, scan.slice(start, step).collect()
+            continue
+        first, last = np.searchsorted(rows, [start, start + step])
+        if first < last:
+            yield start, scan.slice(start, step).collect()[rows[first:last] - start]
 
 
 def by_blocks(scores: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], NDArray[np.float64]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from glob import glob
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +17,7 @@ from rankwise.tasks import compare as task  # its modules are imported where the
 
 
 def evaluate(  # noqa: PLR0917  (a command line is called by names)
-    scores: Path,
+    scores: list[Path],
     target: str | None = None,
     score: list[str] | None = None,
     group: str | None = None,
@@ -32,12 +34,16 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         int | None,
         typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
     ] = None,
+    memory: str = "auto",
+    save_histogram: Path | None = None,
 ) -> None:
     """Compute all metrics of a column of scores or of a run's test rows, with 95 % intervals.
 
+    Several files, such as those of days or workers, are one list of scores.
+
     Args:
-        scores: Table with scores (csv or parquet), or folder of a run of `rankwise compare`,
-            whose held-out test rows are evaluated.
+        scores: Tables with scores (csv or parquet), files of --save-histogram (.npz), or the folder
+            of a run of `rankwise compare`, whose held-out test rows are evaluated.
         target: Target column (of a table).
         score: Column of the scores, higher first (of a table). Repeated, the systems are compared.
         group: Column with the list (query, user) of each row (of a table).
@@ -54,30 +60,57 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         out: File for the numbers as a table (csv, or .parquet).
         correction: Adjustment of the p-values of several systems over lists: tukey (randomized),
             tukey-hsd (studentized range) or holm.
+        memory: all rows in memory, or bounded: counts and further passes over the files. auto is
+            bounded above 20 million rows (parquet) or 1 GiB (csv) and for several files.
+        save_histogram: File (.npz) for the counts of the scores, to be added to others later.
     """
-
-    require_other("--json", json, scores)
-    require_other("--out", out, scores)
-    if by and scores.is_dir():
-        refuse(
-            "--by: only for a table; write the test rows of the run with rankwise predict "
-            f"{scores} --part test --keep all --out test.csv and evaluate that file"
-        )
-    columns = {"target": target, "score": score, "group": group, "positive": positive}
-    columns["time"] = time
+    for option, file in (("--json", json), ("--out", out), ("--save-histogram", save_histogram)):
+        for path in scores:
+            require_other(option, file, path)
+    columns = {"target": target, "group": group, "positive": positive, "time": time}
     rules = threshold or []
-    if target is not None and len(score or ()) > 1 and not scores.is_dir():
-        if by:
-            refuse("--by takes one column of scores, got several --score; evaluate them alone")
-        if rules:
-            refuse("--threshold takes one column of scores, got several; evaluate them alone")
+    if len(scores) == 1 and scores[0].is_dir():
+        own = columns | {"score": score, "save-histogram": save_histogram}
+        _require_no_table_options(scores[0], own, by, memory)
+        with complaints().status("evaluating …"):
+            found = task.evaluate_run(
+                scores[0], metrics=metric, seed=seed, rules=rules, rows_per_day=rows_per_day
+            )
+        _show_evaluation(found, json, out)
+        return
+    files = _files(scores)
+    counted = [path for path in files if path.suffix == task.HISTOGRAM]
+    if len(counted) < len(files) and (target is None or not score):
+        lacking = {"--target": target, "--score": score}
+        missing = " and ".join(name for name, value in lacking.items() if not value)
+        refuse(
+            f"{missing} must be given for a table: name the columns of {files[0]} "
+            "that hold the target and the scores, or pass the folder of a run"
+        )
+    needs = _bounded_because(files, counted, memory, save_histogram)
+    rowwise: dict[str, object] = {
+        "--group": group,
+        "--by": by,
+        "--threshold": threshold,
+        "--time": time,
+        "several --score": len(score or ()) > 1,
+    }
+    if needs and (other := next((name for name, value in rowwise.items() if value), None)):
+        refuse(
+            f"{needs} cannot go with {other}: counts in bounded memory know one list of all rows; "
+            "evaluate one table, without them"
+        )
+    keep = memory == "all" or any(rowwise.values()) or not task.is_large(files[0])
+    if target is not None and score and len(score) > 1:
+        if other := next((name for name in ("--by", "--threshold") if rowwise[name]), None):
+            refuse(f"{other} takes one column of scores, got several --score; evaluate them alone")
         if correction not in CORRECTIONS:
             refuse(f"--correction must be one of {', '.join(CORRECTIONS)}, got {correction!r}")
         with complaints().status("evaluating …"):
             systems = task.evaluate_systems(
-                scores,
+                files[0],
                 target=target,
-                scores=score or (),
+                scores=score,
                 group=group,
                 positive=positive,
                 metrics=metric,
@@ -87,32 +120,86 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         _show_systems(systems, json, out)
         return
     with complaints().status("evaluating …"):
-        if scores.is_dir():
-            if given := [f"--{name}" for name, value in columns.items() if value is not None]:
-                refuse(f"{', '.join(given)}: only for a table; the run in {scores} has its own")
-            found = task.evaluate_run(
-                scores, metrics=metric, seed=seed, rules=rules, rows_per_day=rows_per_day
-            )
-        elif target is None or score is None:
-            lacking = " and ".join(f"--{n}" for n in ("target", "score") if columns[n] is None)
-            refuse(
-                f"{lacking} must be given for a table: name the columns of {scores} "
-                "that hold the target and the scores, or pass the folder of a run"
-            )
-        else:
-            more = {"group": group, "positive": positive, "time": time}
+        if target is not None and score and not needs and keep:
             found = task.evaluate_scores(
-                scores,
+                files[0],
                 target=target,
                 score=score[0],
-                **more,
+                group=group,
+                positive=positive,
+                time=time,
                 metrics=metric,
                 by=by or (),
                 seed=seed or 0,
                 rules=rules,
                 rows_per_day=rows_per_day,
             )
+        else:
+            found = task.evaluate_bounded(
+                files,
+                target=target,
+                score=score[0] if score else None,
+                positive=positive,
+                metrics=metric,
+                seed=seed or 0,
+                save=save_histogram,
+            )
     _show_evaluation(found, json, out)
+    if save_histogram is not None:
+        say([str(save_histogram)], style="bold")
+
+
+def _require_no_table_options(
+    run: Path, own: Mapping[str, object], by: list[str] | None, memory: str
+) -> None:
+    given = [f"--{name}" for name, value in own.items() if value is not None]
+    given += ["--memory"] * (memory != "auto")
+    if given:
+        refuse(f"{', '.join(given)}: only for a table; the run in {run} has its own")
+    if by:
+        refuse(
+            "--by: only for a table; write the test rows of the run with rankwise predict "
+            f"{run} --part test --keep all --out test.csv and evaluate that file"
+        )
+
+
+def _bounded_because(
+    files: list[Path], counted: list[Path], memory: str, save: Path | None
+) -> str | None:
+    """Return what asks for counts in bounded memory, None where nothing does."""
+    if memory not in ("auto", "all", "bounded"):
+        refuse(f"--memory must be auto, all or bounded, got {memory!r}")
+    if save is not None and save.suffix != task.HISTOGRAM:
+        refuse(f"--save-histogram must be a file *{task.HISTOGRAM}, got {save}")
+    asked = {
+        "several files": len(files) > 1,
+        "a file of counts": bool(counted),
+        "--save-histogram": save is not None,
+        "--memory bounded": memory == "bounded",
+    }
+    needs = next((name for name, true in asked.items() if true), None)
+    if needs and memory == "all":
+        refuse(
+            f"{needs} cannot go with --memory all: counts in bounded memory know one list of all "
+            "rows; evaluate one table, without them"
+        )
+    return needs
+
+
+def _files(scores: list[Path]) -> list[Path]:
+    """Return the files of names and patterns, such as days/*.parquet."""
+    found: list[Path] = []
+    for path in scores:
+        if path.is_dir():
+            refuse(f"{path}: is a folder; name its files, such as '{path}/*.parquet'")
+        # Patterns in quotes: a shell gives up where there are too many files.
+        named = [path] if path.exists() else sorted(map(Path, glob(str(path), recursive=True)))
+        if not named:
+            refuse(f"{path}: there is no such file")
+        found += named
+    if twice := [path for path in found if found.count(path) > 1]:
+        refuse(f"{twice[0]}: is named twice; its rows would count twice")
+    return found
 
 
 def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path | None) -> None:
@@ -120,12 +207,16 @@ def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path 
         report.write_json(json, found.as_json())
     if out is not None:
         write_frame(found.as_frame(), out)
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (name, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}", each.method)
         for name, each in found.metrics.items()
     ]
-    table = report.Table(("metric", "value", "95 % interval", "by"), rows, found.caption)
-    show(table, words=("by",))
+    header: tuple[str, ...] = ("metric", "value", "95 % interval", "by")
+    if found.bounded:
+        header = (*header, "bounds of the value")
+        bounds = map(task.shown_bounds, found.metrics.values())
+        rows = [(*row, words) for row, words in zip(rows, bounds, strict=True)]
+    show(report.Table(header, rows, found.caption), words=("by",))
     if found.points:
         from rankwise.tasks.compare import operating  # noqa: PLC0415  (it imports torch)
 

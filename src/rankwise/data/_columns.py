@@ -44,6 +44,11 @@ class Decided(NamedTuple):
     warning: str | None = None
 
 
+def is_named_id(name: str) -> bool:
+    """Return whether the name of a column is that of an id."""
+    return _NAMED_ID.search(name) is not None
+
+
 def described(column: pl.Series, role: str, remark: str | None = None) -> ColumnInfo:
     """Describe a column that has a role and is not a feature."""
     present = column.filter(reading.has_value(column))

@@ -5,7 +5,7 @@ Errors say what is wrong with the values; :func:`read_role` adds the file and th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,24 +49,41 @@ def read_target(
     if graded and positive is None:
         return _relevances(column), None
     words = _words(column)
-    counts = words.value_counts(sort=True)
-    values = counts.to_series(0).to_list()
-    listed = ", ".join(f"{short_repr(value)} ({n})" for value, n in counts.head(_SHOWN).iter_rows())
+    counts = dict(words.value_counts(sort=True).iter_rows())
+    positive = choose_positive(counts, positive, numeric=column.dtype.is_numeric())
+    return (words == positive).to_numpy().astype(np.float64), positive
+
+
+def choose_positive(counts: Mapping[str, int], positive: str | None, *, numeric: bool) -> str:
+    """Return the value of a target that is the positive class.
+
+    Args:
+        counts: Number of rows with each value, as it is written.
+        positive: The value as it was asked for; None: decide.
+        numeric: Whether the values are numbers.
+
+    Raises:
+        DataError: It is not there, or it is not clear which one it is.
+    """
+    values = list(counts)
+    listed = ", ".join(f"{short_repr(value)} ({n})" for value, n in list(counts.items())[:_SHOWN])
     if len(values) > _SHOWN:
         listed += ", …"
     if len(values) == 1:
         raise DataError(f"has one class only: {listed}; two are needed")
     if positive is None:
-        positive = _greater(column, values)
-        if positive is None:
+        found = _greater(values, numeric=numeric)
+        if found is None:
             raise DataError(
                 f"has {len(values)} values: {listed}; say which one is to be found with --positive"
             )
-    elif positive not in values:
-        positive = _same_number(positive, values)
-        if positive is None:
-            raise DataError(f"has the values {listed}; --positive must be one of them")
-    return (words == positive).to_numpy().astype(np.float64), positive
+        return found
+    if positive in values:
+        return positive
+    same = same_value(positive, values)
+    if same is None:
+        raise DataError(f"has the values {listed}; --positive must be one of them")
+    return same
 
 
 def _relevances(column: pl.Series) -> NDArray[np.float64]:
@@ -91,17 +108,17 @@ def _words(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
-def _greater(column: pl.Series, values: list[str]) -> str | None:
+def _greater(values: list[str], *, numeric: bool) -> str | None:
     """Return the positive one of two values, if it is clear: the greater number, true, yes."""
     if len(values) != 2:
         return None
-    if column.dtype.is_numeric():
+    if numeric:
         return max(values, key=float)
     known = [value for value in values if value.lower() in _YES]
     return known[0] if len(known) == 1 else None
 
 
-def _same_number(word: str, values: list[str]) -> str | None:
+def same_value(word: str, values: Iterable[str]) -> str | None:
     """Return the value that is the same number, or the same word in another case."""
     for value in values:
         try:

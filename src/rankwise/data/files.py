@@ -80,13 +80,19 @@ def read_frame(path: Path, kind: str, *, dates: bool = True, as_text: bool = Fal
     return frame
 
 
-def scan_as_written(path: Path, kind: str) -> pl.LazyFrame:
-    """Scan the columns of a csv file as text, those of a parquet file as they are."""
+def scan_as_written(path: Path, kind: str, *, missing: bool = False) -> pl.LazyFrame:
+    """Scan the columns of a csv file as text, those of a parquet file as they are.
+
+    With ``missing``, words of a csv file that stand for no value, such as NA, are null.
+    """
     if kind == "parquet":
         require_parquet(path, DataError)
         return pl.scan_parquet(path)
+    words = _MISSING if missing else None
     with parsing(path, "csv"):
-        return pl.scan_csv(plain_source(path), separator=_header(path)[1], infer_schema=False)
+        return pl.scan_csv(
+            plain_source(path), separator=_header(path)[1], infer_schema=False, null_values=words
+        )
 
 
 def read_svmlight(path: Path) -> Sparse:

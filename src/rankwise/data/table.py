@@ -17,6 +17,7 @@ from scipy import sparse
 from rankwise.data import _roles
 from rankwise.data._columns import Wishes, as_date, decide, described
 from rankwise.data._roles import read_role, read_target
+from rankwise.data.disk import DiskFeatures
 from rankwise.data.errors import DataError, reads
 from rankwise.data.files import (
     format_of,
@@ -29,7 +30,8 @@ from rankwise.data.letor._blocks import compact, require_width, widened
 from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
 from rankwise.errors import short_repr
 
-Features: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
+MemoryFeatures: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
+Features: TypeAlias = MemoryFeatures | DiskFeatures
 Rows: TypeAlias = NDArray[np.int64]
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from rankwise._parquet import require_parquet
-from rankwise.boosting.disk import DiskMatrix
+from rankwise.boosting.disk import DiskMatrix, parquet_batches
 from rankwise.errors import foreign_errors
 from rankwise.estimators._inputs import (
     read_features,
@@ -41,15 +41,19 @@ _VALUES = 1 << 22  # values of a batch, in double precision while they are prepa
 _ROWS = 1 << 18  # rows of a batch at most: those of polars' row groups
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ParquetRows:
-    """The rows of a file, or of the files of a folder, and the columns that are not features."""
+    """The rows of a file, or of the files of a folder, and the columns that are not features.
+
+    Target, weights and lists are columns of the file, or arrays with a value for each of the rows.
+    """
 
     path: Path
-    target: str
-    weight: str | None = None
-    groups: str | None = None
+    target: str | ArrayLike
+    weight: str | ArrayLike | None = None
+    groups: str | ArrayLike | None = None
     drop: Collection[str] = ()
+    rows: NDArray[np.int64] | None = None  # ascending; None: all
 
     def scan(self) -> pl.LazyFrame:
         """Return the columns, of which nothing is read yet."""
@@ -81,7 +85,29 @@ class ParquetRows:
     @property
     def _roles(self) -> dict[str, str]:
         given = {"target": self.target, "weight": self.weight, "groups": self.groups}
-        return {role: name for role, name in given.items() if name is not None}
+        return {role: name for role, name in given.items() if isinstance(name, str)}
+
+    def _picked(self, scan: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        """Return some columns of the rows, which are then in memory."""
+        frame = scan.select(names).collect()
+        return frame if self.rows is None or not names else frame[self.rows]
+
+    def _count(self, scan: pl.LazyFrame) -> int:
+        """Return the number of rows; raise where one of them is not in the file."""
+        import polars as pl  # noqa: PLC0415
+
+        height = int(scan.select(pl.len()).collect().item())
+        if self.rows is None:
+            return height
+        rows = self.rows
+        if rows.ndim != 1 or (np.diff(rows) <= 0).any() or (len(rows) and not rows[0] >= 0):
+            raise ValueError("rows must be numbers of rows, ascending and none of them twice")
+        if len(rows) and rows[-1] >= height:
+            raise ValueError(
+                f"rows must be numbers from 0 to {height - 1}, the rows of {self.path}, got "
+                f"{rows[-1]}"
+            )
+        return len(rows)
 
     def read(self, ranker: Ranker, folder: Path) -> tuple[NDArray[np.generic], Part]:
         """Return the classes and the rows, whose features are in ``folder``; learn about them."""
@@ -90,15 +116,24 @@ class ParquetRows:
         names = [name for name in scan.collect_schema().names() if name not in without]
         if not names:
             raise ValueError(f"{self.path} has no column of features besides {sorted(without)}")
-        known = scan.select(sorted(set(self._roles.values()))).collect()
-        if not known.height:
+        count = self._count(scan)
+        if not count:
             raise ValueError(f"{self.path} has {len(names)} columns of features and no rows")
+        known = self._picked(scan, sorted(set(self._roles.values())))
         weight, groups = (
-            None if name is None else known[name].to_numpy() for name in (self.weight, self.groups)
+            known[given].to_numpy() if isinstance(given, str) else given
+            for given in (self.weight, self.groups)
         )
-        lists = read_groups(groups, known.height)
+        lists = read_groups(groups, count)
         graded = lists is not None and is_graded(ranker._objective_name)
-        classes, target = _target(known[self.target], self.path, graded=graded)
+        if isinstance(self.target, str):
+            classes, target = _target(known[self.target], self.path, graded=graded)
+        else:
+            classes, target = read_target(self.target, graded=graded)
+        if len(target) != count:
+            raise ValueError(
+                f"target must have a value for each of {count} rows, got {len(target)}"
+            )
         mass = read_weight(weight, target)
         validate_data(ranker, scan.select(names).head(1).collect(), skip_check_array=True)
         learn = partial(
@@ -110,7 +145,7 @@ class ParquetRows:
         columns = (self._column(scan, name, mass, counted=name not in text) for name in names)
         ranker.preparation_ = Preparation(tuple(learn(*each) for each in columns), tuple(names))
         width = len(ranker.preparation_.names)
-        batches = self._batches(ranker, scan.select(names), known.height)
+        batches = self._batches(ranker, scan.select(names))
         matrix = DiskMatrix.write(folder / "rows", width, batches)
         return classes, Part(matrix, target, mass, lists)
 
@@ -120,7 +155,7 @@ class ParquetRows:
         """Return values of a column with their weights; words that are ``counted`` once each."""
         import polars as pl  # noqa: PLC0415
 
-        frame = scan.select(name).collect()
+        frame = self._picked(scan, [name])
         if weight is not None:
             frame = frame.filter(pl.Series(weight > 0))
             weight = weight[weight > 0]
@@ -130,12 +165,11 @@ class ParquetRows:
             return column_of(counts[name]), counts[""].to_numpy()
         return column_of(frame[name]), weight
 
-    def _batches(self, ranker: Ranker, scan: pl.LazyFrame, count: int) -> Iterator[Matrix]:
+    def _batches(self, ranker: Ranker, scan: pl.LazyFrame) -> Iterator[Matrix]:
         """Yield the prepared rows."""
         width = max(len(ranker.preparation_.names), len(ranker.preparation_.inputs))
         step = min(_ROWS, max(1, _VALUES // width))
-        for start in range(0, count, step):
-            frame = scan.slice(start, step).collect()
+        for start, frame in parquet_batches(scan, self.rows, step):
             try:
                 yield read_features(ranker, frame)
             except ValueError as error:

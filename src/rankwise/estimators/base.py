@@ -235,11 +235,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def fit_parquet(
         self,
         path: str | Path,
-        target: str,
+        target: str | ArrayLike,
         *,
-        weight: str | None = None,
-        groups: str | None = None,
+        weight: str | ArrayLike | None = None,
+        groups: str | ArrayLike | None = None,
         drop: Collection[str] = (),
+        rows: ArrayLike | None = None,
         folder: str | Path | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
@@ -252,10 +253,12 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         Args:
             path: The parquet file, or a folder of files ``*.parquet``, in the order of their names.
-            target: Column of the target.
-            weight: Column of the weights of the rows.
-            groups: Column of the list of a row, as ``groups`` of :meth:`fit`.
+            target: Column of the target, or an array with the target of every row.
+            weight: Column of the weights of the rows, or an array of them.
+            groups: Column of the list of a row, as ``groups`` of :meth:`fit`, or an array.
             drop: Columns that are not features.
+            rows: Numbers of the rows to learn from, from 0 and ascending; arrays have a value for
+                each of these. None: all rows.
             folder: Where the temporary folder is made. None: where the system has such folders.
             checkpoint: See :meth:`fit`.
 
@@ -281,9 +284,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_options()
         if not self.takes_disk:
             raise ValueError(f"{type(self).__name__} needs all rows in memory: use fit(X, y)")
-        rows = ParquetRows(Path(path), target, weight, groups, drop)
+        chosen = None if rows is None else np.asarray(rows, dtype=np.int64)
+        source = ParquetRows(Path(path), target, weight, groups, drop, chosen)
         with TemporaryDirectory(prefix="rankwise-", dir=folder) as temporary:
-            self.classes_, part = rows.read(self, Path(temporary))
+            self.classes_, part = source.read(self, Path(temporary))
             return self._learn(part, None, checkpoint)
 
     def _learn(self, part: Part, held_out: Part | None, checkpoint: str | Path | None) -> Self:

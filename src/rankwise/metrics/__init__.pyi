@@ -1,6 +1,7 @@
 from rankwise.metrics.ap import auprc, average_precision, logit_interval
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
 from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
+from rankwise.metrics.bounded import BoundedInterval, bounded_intervals
 from rankwise.metrics.confidence import confidence_intervals
 from rankwise.metrics.curves import (
     PrecisionRecallCurve,
@@ -76,6 +77,8 @@ __all__ = [
     "ScoreHistogram",
     "bootstrap_interval",
     "confidence_intervals",
+    "bounded_intervals",
+    "BoundedInterval",
     "delong_interval",
     "logit_interval",
     "Interval",

@@ -102,7 +102,8 @@ def confidence_intervals(
         )
     for settings in long.values():
         items = read_items(scores, target, *data, pooled=True).pooled()
-        intervals = _of_long_list(list(settings.values()), items, level, resamples, seed)
+        cells = cells_of(items, next(iter(settings.values())).ties)
+        intervals = intervals_of_cells(list(settings.values()), cells, level, resamples, seed)
         found |= zip(settings, intervals, strict=True)
     return [found[place] for place in range(len(metrics))]
 
@@ -118,11 +119,10 @@ def _over_lists(setting: Setting, items: Items, level: float, resamples: int) ->
     return _normal(value, mean_over_lists(values).standard_error, level)
 
 
-def _of_long_list(
-    settings: Sequence[Setting], items: Items, level: float, resamples: int, seed: int
+def intervals_of_cells(
+    settings: Sequence[Setting], cells: Cells, level: float, resamples: int, seed: int
 ) -> Iterator[Interval]:
-    """Yield the intervals of metrics with the same treatment of ties."""
-    cells = cells_of(items, settings[0].ties)
+    """Yield the intervals of metrics with the same treatment of ties, that of the cells."""
     ranking = cells.ranking()
     shares: dict[int, tuple[Cells, list[int]]] = {}
     values = []

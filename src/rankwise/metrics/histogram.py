@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from rankwise.checks import require_binary, require_no_nan
-from rankwise.metrics._cells import Cells
-from rankwise.metrics._counting import Counts, count_sorted
-from rankwise.metrics._setting import Setting
-from rankwise.metrics.inputs import Array, NumpyArray, read_items
+from rankwise.files import read_npz, write_npz
+from rankwise.metrics._buckets import SLACK, bounds_of, bucket_of, read_part
+from rankwise.metrics._refinement import MOST_ITEMS, refine
+from rankwise.metrics.inputs import Array, NumpyArray
 
 if TYPE_CHECKING:
     from rankwise.metrics.metric import Metric
 
-SLACK = 1e-12  # of sums of float64: bounds are widened by it
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """The exact order of the items of some buckets, from the top: three cells per positive score.
-
-    They hold the negatives above it in its bucket, the negatives tied with it, and itself. A last
-    cell of every bucket has its remaining negatives.
-    """
-
-    buckets: NDArray[np.int64]  # those that are resolved
-    bucket: NDArray[np.int64]  # of every cell
-    place: NDArray[np.int64]  # order of the cell's level in its bucket
-    target: NDArray[np.int64]
-    count: NDArray[np.int64]
+_FORMAT = "rankwise.ScoreHistogram 1"
 
 
 class ScoreHistogram:
@@ -43,7 +27,7 @@ class ScoreHistogram:
     The bits are ordered like the scores, so a bucket is a range of scores, and buckets are the same
     for all data: histograms of parts, processes or days are added. What is not known is the order
     inside a bucket. :meth:`bounds` are the values of a metric for the worst and the best order;
-    :meth:`refine` reads the data a second time and resolves the buckets that matter.
+    :meth:`refine` reads the data again and makes them meet.
 
     Args:
         bits: Number of leading bits, 1 sign, 8 exponent and the others of the mantissa. Memory is
@@ -71,8 +55,10 @@ class ScoreHistogram:
 
     def add(self, scores: Array, target: Array) -> None:
         """Count items: scores and targets 0 and 1 of any shape."""
-        bucket, positive = self._read(scores, target)
-        np.add.at(self.counts.reshape(-1), bucket + positive * 2**self.bits, 1)
+        values, positive = read_part(scores, target)
+        place = bucket_of(values, self.bits)
+        place += positive.astype(np.int32) << self.bits
+        self.counts += np.bincount(place, minlength=2 ** (self.bits + 1)).reshape(2, -1)
 
     def __add__(self, other: ScoreHistogram) -> ScoreHistogram:
         """Return the histogram of the items of both."""
@@ -82,175 +68,143 @@ class ScoreHistogram:
         np.add(self.counts, other.counts, out=added.counts)
         return added
 
-    def bounds(self, metric: Metric, resolved: Resolved | None = None) -> tuple[float, float]:
+    def bounds(self, metric: Metric) -> tuple[float, float]:
         """Return the least and the greatest value that a metric can have for these items.
 
         Args:
             metric: Metric of two classes with its options.
-            resolved: What :meth:`refine` returned.
 
         Returns:
-            Both bounds, equal up to 10⁻¹¹ where the order does not matter or is resolved; NaN where
-            one class is missing.
+            Both bounds, equal up to 10⁻¹¹ where the order inside the buckets does not matter; NaN
+            where one class is missing.
 
         Raises:
             ValueError: The metric takes relevances, or needs the items one by one.
         """
-        setting = metric.setting
-        if not setting.kernel.takes_counts:
+        if not metric.setting.kernel.takes_counts:
             raise ValueError(
                 f"metric must be of two classes for a histogram, got {metric!r}, which needs the "
                 "items"
             )
         if not self.counts.sum(1).all():
             return float("nan"), float("nan")
-        low, high = sorted(self._value(setting, resolved, worst=each) for each in (True, False))
+        low, high = bounds_of(metric.setting, self.counts)
         return max(0.0, low - SLACK), min(1.0, high + SLACK)
 
     def refine(
         self,
         parts: Iterable[tuple[Array, Array]],
+        metrics: Sequence[Metric],
         *,
-        max_positives: int = 2**21,
-        max_items: int = 2**27,
-    ) -> Resolved:
-        """Read the same items again and resolve the order inside the buckets that matter most.
+        max_items: int = MOST_ITEMS,
+    ) -> list[tuple[float, float]]:
+        """Read the same items again and return the bounds of metrics with their order resolved.
+
+        A pass over the parts sorts up to ``max_items`` items. One pass is enough for that number of
+        items in buckets that matter to a metric; more items take further passes. Without a bucket
+        of more than ``max_items`` items with 2²² different scores, the bounds meet.
 
         Args:
-            parts: The scores and targets that were added, in any order and division.
-            max_positives: Maximum number of positives in the buckets that are resolved.
-            max_items: Maximum number of items in them: 4 bytes each for float32 scores, else 8.
+            parts: The scores and targets that were added, in any order and division: a list, or
+                another iterable that can be read several times.
+            metrics: Metrics of two classes with their options.
+            max_items: Maximum number of items in memory: 4 bytes each for float32 scores, else 8.
 
         Returns:
-            The order, for :meth:`bounds`.
+            The least and the greatest value of every metric, see :meth:`bounds`.
 
         Raises:
-            ValueError: The parts are not the items that were added.
+            ValueError: The parts are not the items that were added, or cannot be read again.
+
+        Example:
+            >>> import numpy as np
+            >>> from rankwise.metrics import Metric, ScoreHistogram, auroc
+            >>> parts = [(np.float32([0.5, 0.50001]), np.array([0, 1]))]
+            >>> histogram = ScoreHistogram()
+            >>> histogram.add(*parts[0])
+            >>> [round(bound, 4) for bound in histogram.bounds(Metric(auroc))]  # one bucket
+            [0.0, 1.0]
+            >>> [(round(low, 4), high) for low, high in histogram.refine(parts, [Metric(auroc)])]
+            [(1.0, 1.0)]
         """
-        chosen = self._chosen(max_positives, max_items)
-        held: list[NumpyArray] = []
-        filled = [0, 0]
-        for scores, target in parts:
-            bucket, positive = self._read(scores, target)
-            values = read_items(scores, target, pooled=True).scores.flatten().numpy()
-            if not held:
-                sizes = self.counts[:, chosen].sum(1).tolist()
-                held = [np.empty(size, dtype=values.dtype) for size in sizes]
-            inside = chosen[bucket]
-            for one_class in (0, 1):
-                some = values[inside & (positive == one_class)]
-                stop = filled[one_class] + len(some)
-                if stop > len(held[one_class]) or held[one_class].dtype != values.dtype:
-                    raise ValueError("parts must be the items that were added, of one dtype")
-                held[one_class][filled[one_class] : stop] = some
-                filled[one_class] = stop
-        if [len(each) for each in held] != filled:
-            raise ValueError(
-                f"parts must be the items that were added, got {sum(filled)} of "
-                f"{sum(map(len, held))} in the buckets to resolve"
-            )
-        return self._resolve(chosen, *held)
+        known = [self.bounds(metric) for metric in metrics]
+        if not self.counts.sum(1).all():
+            return known
+        settings = [metric.setting for metric in metrics]
+        return refine(self.counts, self.bits, parts, settings, max_items).bounds
 
-    def _read(self, scores: Array, target: Array) -> tuple[NumpyArray, NumpyArray]:
-        """Return the bucket and the class of every item."""
-        items = read_items(scores, target, pooled=True)
-        require_no_nan("scores", items.scores)
-        require_binary("target", items.target)
-        with np.errstate(over="ignore"):  # a float64 beyond float32 is at the end, as infinity
-            # Zero has two signs, and one after a sum.
-            values = items.scores.flatten().cpu().numpy().astype(np.float32) + np.float32(0)
-        raw = values.view(np.int32)
-        # Two's complement orders positive floats; the bits of negative ones run the other way.
-        ordered = np.where(raw < 0, ~raw ^ np.int32(-(2**31)), raw)
-        bucket = (ordered >> (32 - self.bits)).astype(np.int64) + 2 ** (self.bits - 1)
-        return bucket, items.target.flatten().cpu().double().numpy().astype(np.int64)
+    def save(self, path: str | Path) -> None:
+        """Write the counts to a file, which is there whole or not at all.
 
-    def _chosen(self, max_positives: int, max_items: int) -> NDArray[np.bool_]:
-        """Return the buckets whose order changes AUROC and average precision most."""
-        negatives, positives = self.counts
-        rank = self.counts.sum(0)[::-1].cumsum()[::-1]
-        pairs = positives * negatives.astype(np.float64)
-        gain = pairs / max(1, int(negatives.sum())) + pairs / np.maximum(rank, 1)
-        # Several positives alone may be tied or not, which average precision distinguishes.
-        gain += np.where(negatives == 0, np.maximum(positives - 1, 0) / np.maximum(rank, 1), 0)
-        some = np.flatnonzero(gain > 0)
-        order = some[np.argsort(-gain[some], kind="stable")]
-        fits = (positives[order].cumsum() <= max_positives) & (
-            self.counts[:, order].sum(0).cumsum() <= max_items
-        )
-        chosen = np.zeros(2**self.bits, dtype=bool)
-        chosen[order[fits]] = True
-        return chosen
+        The file is an npz of plain numbers: ``format``, ``bits``, and for every bucket that is not
+        empty its number (``bucket``) and its items (``negatives``, ``positives``).
 
-    def _resolve(
-        self, chosen: NDArray[np.bool_], negatives: NumpyArray, positives: NumpyArray
-    ) -> Resolved:
-        negatives.sort()
-        positives.sort()
-        parts = list(count_sorted(positives, negatives)) if len(positives) else []
-        held, tied, above = (
-            _descending(parts, n) for n in ("positives", "negatives", "negatives_above")
-        )
-        value = np.unique(positives)[::-1].copy()
-        bucket, _ = self._read(value, np.zeros(len(value)))
-        first = np.diff(bucket, prepend=-1) != 0
-        # Negatives of the resolved buckets above each bucket.
-        inside = np.where(chosen, self.counts[0], 0)
-        higher = inside[::-1].cumsum()[::-1] - inside
-        through = np.append(0, above[:-1] + tied[:-1])[: len(above)]
-        between = above - np.where(first, higher[bucket], through)
-        last = np.append(first[1:], True)[: len(first)]
-        below = (higher + inside)[bucket[last]] - (above + tied)[last]
-        levels = 2 * np.arange(len(value))
-        ends = bucket[last]
-        return Resolved(
-            buckets=np.flatnonzero(chosen),
-            bucket=np.concatenate([bucket.repeat(3), ends]),
-            place=np.concatenate(
-                [np.stack([levels, levels + 1, levels + 1], axis=1).ravel(), levels[last] + 2]
-            ),
-            target=np.concatenate([np.tile([0, 0, 1], len(value)), np.zeros_like(ends)]),
-            count=np.concatenate([np.stack([between, tied, held], axis=1).ravel(), below]),
+        Args:
+            path: The file, such as ``monday.npz``.
+        """
+        some = np.flatnonzero(self.counts.any(0))
+        negatives, positives = self.counts[:, some]
+        write_npz(
+            Path(path),
+            {
+                "format": _FORMAT,
+                "bits": self.bits,
+                "bucket": some,
+                "negatives": negatives,
+                "positives": positives,
+            },
         )
 
-    def _value(self, setting: Setting, resolved: Resolved | None, *, worst: bool) -> float:
-        """Return the metric with the worst or the best order in every bucket."""
-        counts = self.counts
-        bucket = np.flatnonzero(counts.any(0))
-        if resolved is not None:
-            bucket = bucket[~np.isin(bucket, resolved.buckets)]
-        loose = len(bucket)
-        count = counts[:, bucket].T.ravel()  # negatives, positives
-        target = np.tile([0, 1], loose)
-        place = np.tile([0, 1] if worst else [1, 0], loose)
-        bucket = bucket.repeat(2)
-        known = np.zeros(2 * loose, dtype=bool)
-        if resolved is not None:
-            inner = resolved.place
-            if setting.ties == "against":  # negatives come before the positives they are tied with
-                inner = np.where(resolved.target == 0, inner & ~1, inner)
-            bucket, place = np.append(bucket, resolved.bucket), np.append(place, inner)
-            target, count = np.append(target, resolved.target), np.append(count, resolved.count)
-            known = np.append(known, np.ones(len(resolved.count), dtype=bool))
-        order = np.lexsort((place, -bucket))
-        order = order[count[order] > 0]
-        at, within = bucket[order], place[order]
-        level = np.cumsum((np.diff(at, prepend=-1) != 0) | (np.diff(within, prepend=-1) != 0)) - 1
-        mass = torch.from_numpy(count[order].astype(np.float64))
-        cells = Cells(
-            torch.from_numpy(level),
-            torch.from_numpy(target[order].astype(np.float64)),
-            mass,
-            torch.ones_like(mass),
-        )
-        kernel = setting.kernel
-        if worst and kernel.worst is not None:
-            apart = torch.zeros(int(level[-1]) + 1, dtype=torch.bool)
-            apart[torch.from_numpy(level[~known[order]])] = True
-            return float(kernel.worst(cells.ranking(), apart, **setting.options))
-        return float(kernel(cells.ranking(), **setting.options))
+    @classmethod
+    def load(cls, path: str | Path) -> ScoreHistogram:
+        """Read a file of :meth:`save`; every number in it is checked and nothing is executed.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The histogram.
+
+        Raises:
+            ValueError: The file was not written by :meth:`save`, or is damaged.
+
+        Example:
+            >>> import tempfile
+            >>> from rankwise.metrics import ScoreHistogram
+            >>> histogram = ScoreHistogram()
+            >>> histogram.add([0.9, 0.1, 0.1], [1, 0, 0])
+            >>> path = tempfile.mkdtemp() + "/monday.npz"
+            >>> histogram.save(path)
+            >>> ScoreHistogram.load(path).counts.sum(1).tolist()
+            [2, 1]
+        """
+        try:
+            arrays = read_npz(Path(path))
+            _require_saved(arrays)
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(f"{path} is not a file of ScoreHistogram.save: {error}") from error
+        made = cls(int(arrays["bits"]))
+        made.counts[:, arrays["bucket"]] = arrays["negatives"], arrays["positives"]
+        return made
 
 
-def _descending(parts: list[Counts], name: str) -> NDArray[np.int64]:
-    columns = [getattr(part, name) for part in parts]
-    return np.concatenate([np.empty(0, dtype=np.int64), *columns])[::-1]
+def _require_saved(arrays: dict[str, NumpyArray]) -> None:
+    """Raise unless arrays are what :meth:`ScoreHistogram.save` writes."""
+    names = ("format", "bits", "bucket", "negatives", "positives")
+    _require(set(arrays) == set(names), f"it holds {sorted(arrays)}, not {sorted(names)}")
+    form, bits, bucket, *counts = (arrays[name] for name in names)
+    _require(not form.shape and str(form) == _FORMAT, f"its format is {form}, not {_FORMAT}")
+    numbers = (bits, bucket, *counts)
+    _require(all(each.dtype == np.int64 for each in numbers), "it has others than int64 numbers")
+    _require(not bits.shape and 9 <= int(bits) <= 26, f"bits is {bits}, not from 9 to 26")
+    same = bucket.ndim == 1 and all(each.shape == bucket.shape for each in counts)
+    _require(same, "its columns are not of one length")
+    _require(bool((np.diff(bucket) > 0).all()), "its buckets are not ascending")
+    ends = bucket[[0, -1]].tolist() if len(bucket) else [0, 0]
+    _require(ends[0] >= 0 and ends[1] < 2 ** int(bits), "a bucket is outside of the histogram")
+    _require(not any((each < 0).any() for each in counts), "a count is negative")
+
+
+def _require(holds: bool, fault: str) -> None:
+    if not holds:
+        raise ValueError(fault)

@@ -36,6 +36,10 @@ def case(kind, seed=0):
         vectors, items = vectors.round(), items.round()
     if kind == "same":
         items = torch.zeros_like(items)
+    if kind == "tiny":  # differences of scores are denormal
+        vectors, items = vectors.round() * 1e-20, items.round() * 1e-21
+    if kind == "double":
+        vectors, items = vectors.round().double(), items.round().double()
     order = torch.rand(USERS, ITEMS, generator=generator).argsort(1).tolist()
     seen = pairs_of([row[: 3 * n] for n, row in enumerate(order)], ITEMS)
     wanted = pairs_of([row[-(n % 4) :] if n % 4 else [] for n, row in enumerate(order)], ITEMS)
@@ -48,7 +52,7 @@ def by_rows(monkeypatch, function):
         return function()
 
 
-@pytest.mark.parametrize("kind", ["untied", "ties", "same"])
+@pytest.mark.parametrize("kind", ["untied", "ties", "same", "tiny", "double"])
 def test_an_evaluation_is_that_of_all_scores(small_tiles, monkeypatch, kind):
     scores, wanted, seen = case(kind)
 
@@ -103,3 +107,20 @@ def test_nan_is_refused(small_tiles):
     scores.items[100] = torch.nan
     with pytest.raises(ValueError, match="scores contains NaN: the training has diverged"):
         evaluate(scores, wanted, None, ASKED)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_is_above_a_score_and_as_high_is_counted_in_one_sum(dtype):
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randn(30, 500, generator=generator, dtype=dtype)
+    scores[:, ::3] = scores[:, :1]
+    scores[:, 7], scores[:, 8], scores[:, 9] = torch.inf, -torch.inf, 0.0
+    best = scores[:, :1].clone()
+    best[1], best[2] = torch.nextafter(best[1], best[2]), 1e-25
+    assert tiles.comparable(best).all()
+    expected = (scores > best).sum(1), (scores == best).sum(1)
+    codes = torch.zeros(1, 30, dtype=tiles._whole(dtype))
+    tiles._compare(scores.clone(), best, out=codes[0])
+    for found, counts in zip(tiles._counts(codes, 500), expected, strict=True):
+        assert torch.equal(found, counts.double())
+    assert not tiles.comparable(torch.tensor([0.0, 1e-31, torch.inf, -torch.inf, torch.nan])).any()

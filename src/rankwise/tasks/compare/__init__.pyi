@@ -1,3 +1,4 @@
+from rankwise.tasks.compare.bounded import HISTOGRAM, evaluate_bounded, is_large, shown_bounds
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.drift import DriftResult, measure_drift
 from rankwise.tasks.compare.fusion import fuse_files
@@ -17,6 +18,7 @@ from rankwise.tasks.compare.slices import Slice, slice_remark, slice_tables
 from rankwise.tasks.compare.systems import SystemsResult, evaluate_systems
 
 __all__ = [
+    "HISTOGRAM",
     "CompareResult",
     "Candidate",
     "DriftResult",
@@ -28,16 +30,19 @@ __all__ = [
     "Slice",
     "SystemsResult",
     "data_of_run",
+    "evaluate_bounded",
     "evaluate_run",
     "evaluate_scores",
     "evaluate_systems",
     "fuse_files",
+    "is_large",
     "load_model",
     "measure_drift",
     "predict_file",
     "rows_of_part",
     "run",
     "seconds_of",
+    "shown_bounds",
     "slice_remark",
     "slice_tables",
 ]

@@ -22,7 +22,7 @@ from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
 from rankwise.tasks.compare.importance import SHARE
-from rankwise.tasks.compare.problem import Plan, Problem, Rows
+from rankwise.tasks.compare.problem import Plan, Problem, Rows, pilot_problem
 
 TIMING = "timing.json"
 _TRAINING = 1 - SHARE  # share of the budget for training; the rest is for column importance
@@ -161,14 +161,15 @@ def open_budget(
     try:
         found = Budget.model_validate({**read_sealed_json(path.read_bytes()), "path": path})
     except (OSError, ValueError, TypeError):
+        pilot = pilot_problem(problem, _SIZES[-1])
         for candidate in {each.model: each for each in trained}.values():
             # A process loads libraries at its first fit only; trials that fail will say why.
             with suppress(ValueError, ArithmeticError):
-                _timed(candidate, problem, _SIZES[0])
+                _timed(candidate, pilot, _SIZES[0])
         began, worked, costs = time.perf_counter(), time.process_time(), {}
         for candidate in trained:
             on_candidate(candidate)
-            costs[candidate.key] = measure(candidate, problem, _PILOT * seconds / len(trained))
+            costs[candidate.key] = measure(candidate, pilot, _PILOT * seconds / len(trained))
         taken, worked = time.perf_counter() - began, time.process_time() - worked
         # How busy the machine is with other work, where that can be measured.
         busy = max(1.0, taken / worked) if worked > _TELLING else 1.0

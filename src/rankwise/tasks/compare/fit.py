@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import rankwise.estimators
+from rankwise.data.disk import DiskFeatures
 from rankwise.estimators import Ranker
 from rankwise.estimators.limits import part_of_time
 from rankwise.files import read_npz, whole_folder, write_npz, write_whole
@@ -27,6 +28,7 @@ from rankwise.tasks.compare.metrics import Floats
 from rankwise.tasks.compare.model import Member, Model, load_model, mean_rank
 from rankwise.tasks.compare.problem import Problem, Rows
 
+ON_DISK = 100_000  # rows from which they stay on disk while a ranker learns from them
 SMALL = 50_000  # rows from which several threads pay for trees
 _RECORD = ("params", "trials", "seconds", "curve", "cut")
 _ARRAYS = ("test", "test_ranked", "probability")
@@ -97,10 +99,15 @@ def fit_members(
     """Fit one ranker per seed."""
     table, truth = problem.table, problem.truth(rows)
     features = table.of(rows)
+    # LightGBM has its bins in memory, XGBoost reads them from disk.
+    external = problem.settings.out_of_core and candidate.model == "boosted"
+    more = {"engine": "xgboost"} if external else {}
+    if isinstance(features, DiskFeatures) and len(rows) < ON_DISK:
+        features = features.frame()
     # Log-loss knows two classes: of relevances, some and none.
     target = truth.target > 0 if candidate.is_log_loss else truth.target
     y = target.astype(np.float64 if table.graded else np.int64)
-    shared = {"metric": problem.metric, "text": table.reading.text or None}
+    shared = {"metric": problem.metric, "text": table.reading.text or None, **more}
     made = []
     if candidate.second:  # the seeds after those of the first fits
         seeds = range(seeds.start + problem.settings.seeds, seeds.stop + problem.settings.seeds)
@@ -110,7 +117,17 @@ def fit_members(
         )
         with part_of_time(len(seeds) - place), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a poor fit shows in its validation
-            ranker.fit(features, y, groups=truth.groups, sample_weight=truth.weight)
+            if isinstance(features, DiskFeatures):
+                ranker.fit_parquet(
+                    features.path,
+                    y,
+                    rows=features.rows,
+                    weight=truth.weight,
+                    groups=truth.groups,
+                    drop=features.others,
+                )
+            else:
+                ranker.fit(features, y, groups=truth.groups, sample_weight=truth.weight)
         made.append(Member.of(ranker, features))
     return tuple(made)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from rankwise.data.table import Features
+from rankwise.data.disk import DiskFeatures
+from rankwise.data.table import Features, MemoryFeatures
 from rankwise.report import write_whole
 from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare.metrics import Floats, corrected
@@ -24,6 +25,7 @@ _MIN_SECONDS = 2.0
 _REPEATS = (3, 10)  # minimum and maximum number of shuffles of a column
 _MIN_ROWS = 200
 _MAX_COLUMNS = 300
+_IN_MEMORY = 200_000  # rows of features that otherwise stay on disk
 
 
 def importance_of(
@@ -61,13 +63,17 @@ def _measured(
     began = time.perf_counter()
     scores = [model.scores(problem.table.of(rows)) for model, rows in tested]
     one_pass = time.perf_counter() - began
-    columns = _columns_to_measure(problem.table.of(tested[0][1]), scores[0])
+    some = slice(_IN_MEMORY if problem.settings.out_of_core else None)
+    shown = _in_memory(problem.table.of(tested[0][1][some]))
+    columns = _columns_to_measure(shown, scores[0][some])
     repeats, share = _amount(seconds / (one_pass * len(columns)), total)
+    if problem.settings.out_of_core:  # the rows that are shuffled are in memory
+        share = min(share, _IN_MEMORY / total)
     losses: dict[int, list[float]] = {column: [] for column in columns}
     used, bases = 0, []
     for model, every in tested:
         rows = problem.sample(every, share, 2, rng)
-        features = problem.table.of(rows)
+        features = _in_memory(problem.table.of(rows))
         used += len(rows)
         base = problem.value(model.scores(features), rows)
         bases.append(base)
@@ -101,7 +107,11 @@ def _amount(passes: float, rows: int) -> tuple[int, float]:
     return least, min(1.0, max(passes / least, _MIN_ROWS / rows))
 
 
-def _columns_to_measure(features: Features, scores: Floats) -> list[int]:
+def _in_memory(features: Features) -> MemoryFeatures:
+    return features.frame() if isinstance(features, DiskFeatures) else features
+
+
+def _columns_to_measure(features: MemoryFeatures, scores: Floats) -> list[int]:
     """Return all columns, or of very many those most correlated with the scores."""
     count = features.shape[1]
     if count <= _MAX_COLUMNS:
@@ -116,7 +126,7 @@ def _columns_to_measure(features: Features, scores: Floats) -> list[int]:
     return sorted(np.argsort(-strength, kind="stable")[:_MAX_COLUMNS].tolist())
 
 
-def _numbers(features: Features, column: int) -> Floats | None:
+def _numbers(features: MemoryFeatures, column: int) -> Floats | None:
     """Return a column as numbers; None for one of words."""
     if isinstance(features, pl.DataFrame):
         series = features.to_series(column)
@@ -125,7 +135,7 @@ def _numbers(features: Features, column: int) -> Floats | None:
     return np.nan_to_num(picked if isinstance(picked, np.ndarray) else picked.toarray()).ravel()
 
 
-def _shuffled(features: Features, column: int, order: Rows) -> Features:
+def _shuffled(features: MemoryFeatures, column: int, order: Rows) -> MemoryFeatures:
     if isinstance(features, pl.DataFrame):
         return features.with_columns(features.to_series(column)[order])
     changed = features.copy() if isinstance(features, np.ndarray) else features.tolil(copy=True)

@@ -11,8 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data import DataError
+from rankwise.data.disk import DiskFeatures
 from rankwise.data.reading import Kind, Reading, Rule
-from rankwise.data.table import Features
+from rankwise.data.table import Features, MemoryFeatures
 from rankwise.errors import foreign_errors
 from rankwise.estimators import Ranker
 from rankwise.files import read_npz, sha256_of, whole_folder, write_npz, write_whole
@@ -45,14 +46,18 @@ class Member:
 
     def scores(self, features: Features) -> Floats:
         """Return the score of every row."""
+        if isinstance(features, DiskFeatures):
+            return np.concatenate([self.scores(batch) for batch in features.batches()])
         return self.ranker.decision_function(self._given(features))
 
     def probabilities(self, features: Features) -> Floats:
         """Return the calibrated probability of every row."""
+        if isinstance(features, DiskFeatures):
+            return np.concatenate([self.probabilities(batch) for batch in features.batches()])
         found: Floats = self.ranker.predict_proba(self._given(features))[:, 1]
         return found
 
-    def _given(self, features: Features) -> Features:
+    def _given(self, features: MemoryFeatures) -> MemoryFeatures:
         named = hasattr(self.ranker, "feature_names_in_")
         if not isinstance(features, pl.DataFrame):
             return features

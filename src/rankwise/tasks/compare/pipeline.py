@@ -31,6 +31,7 @@ from rankwise.tasks.compare.selection import Evaluation, choose, on_common_split
 from rankwise.tasks.compare.settings import Settings
 from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.workers import Workers, open_workers
+from rankwise.training import world_size
 
 STUDY = "study.db"
 TRIALS = "trials"
@@ -65,6 +66,11 @@ def run(
     processes but the first the result is None.
     """
     chosen = candidates(settings.metric, settings.candidates)
+    if settings.out_of_core and (ray is not None or world_size() > 1):
+        raise DataError(
+            "--out-of-core trains in one process, whose memory and disk it keeps to; start it "
+            "without torchrun and --ray"
+        )
     problem = read_problem(settings)
     with open_workers(problem, out, ray, resume=resume) as workers:
         if workers is False:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split, Table, folds, read_table, split
+from rankwise.data.disk import DiskFeatures, read_disk_table
 from rankwise.data.splits import FEW, FOLDS, count_positives
 from rankwise.tasks.compare.metrics import Estimate, Floats, Truth, is_graded, require_weights
 from rankwise.tasks.compare.operating import daily_rows
@@ -72,10 +73,29 @@ class Problem:
         return np.sort(np.concatenate(drawn))
 
 
+def pilot_problem(problem: Problem, count: int) -> Problem:
+    """Return a problem whose fits show what they cost: where rows are on disk, some in memory.
+
+    A few rows of all those on disk would take as long to read as the whole table.
+    """
+    table, every = problem.table, problem.plan.splits[0][0]
+    if not isinstance(table.features, DiskFeatures):
+        return problem
+    rng = np.random.default_rng(problem.settings.seed)
+    rows = problem.sample(every, count / len(every), FEW, rng)
+    columns = {name: getattr(table, name) for name in ("target", "groups", "time", "weight")}
+    some = {name: column[rows] for name, column in columns.items() if column is not None}
+    in_memory = replace(table, features=table.features[rows].frame(), file_rows=None, **some)
+    own = np.arange(len(rows))
+    parts = Split(own, own[:0], own[:0], problem.plan.parts.kind)
+    return replace(problem, table=in_memory, plan=Plan(parts, ((own, own),), 1))
+
+
 def read_problem(settings: Settings) -> Problem:
     """Read the table and split it; nothing is written yet."""
     asked = settings.model_dump(include=_COLUMNS)
-    table = read_table(settings.data, **asked, graded=is_graded(settings.metric))
+    read = read_disk_table if settings.out_of_core else read_table
+    table = read(settings.data, **asked, graded=is_graded(settings.metric))
     if not table.names:
         left_out = f"; left out: {', '.join(table.left_out)} (--use takes one)"
         raise DataError(

@@ -151,6 +151,8 @@ class EvaluationResult:
     points: dict[str, OperatingPoint] = field(default_factory=dict)  # by rule
     column: str = "score"  # of the thresholds
     slices: tuple[Slice, ...] = ()  # of the columns that the rows are cut by
+    more_paths: tuple[Path, ...] = ()  # further files, whose rows are part of the same list
+    bounded: bool = False  # whether the values come from counts, with hard bounds
 
     @property
     def warning(self) -> str | None:
@@ -169,6 +171,8 @@ class EvaluationResult:
         words = f"{self.rows} rows, {self.positives} positives"
         if self.without_target:
             words += f" ({self.without_target} more rows without a target, left out)"
+        if self.more_paths:
+            words = f"{len(self.more_paths) + 1} files: {words}"
         if self.candidate is not None:
             words = f"{self.candidate}, held-out test rows of {self.path}: {words}"
         if self.lists is None:
@@ -180,10 +184,13 @@ class EvaluationResult:
 
     def as_json(self) -> dict[str, object]:
         """Return the content of a JSON file; what is not defined is null."""
-        keys = ("value", "low", "high", "method")
+        keys = ["value", "low", "high", "method"]
+        keys += ["lowest", "highest", "is_exact"] if self.bounded else []
         numbers = {n: {k: getattr(each, k) for k in keys} for n, each in self.metrics.items()}
+        files = [str(path) for path in (self.path, *self.more_paths)]
         return {
-            "data": str(self.path),
+            "data": files if self.more_paths else files[0],
+            "memory": "bounded" if self.bounded else "all",
             "candidate": self.candidate,
             "rows": self.rows,
             "positives": self.positives,

@@ -80,6 +80,10 @@ class Settings(TaskSettings):
         0,
         description="Repeats of 5-fold cross-validation over all rows; 0 for one test part.",
     )
+    out_of_core: bool = Field(
+        False,
+        description="Keep the features on disk: a parquet file of numbers larger than memory.",
+    )
     seeds: Count = Field(1, description="Number of fits per candidate; their ranks are averaged.")
     seed: Seed = Field(0, description="Random seed.")
 

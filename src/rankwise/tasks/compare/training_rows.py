@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.stats import betabinom
 
 from rankwise.data import Table
+from rankwise.data.disk import DiskFeatures
 from rankwise.data.table import Features
 from rankwise.tasks.compare.problem import Plan
 
@@ -73,6 +74,8 @@ def row_hashes(features: Features, names: Sequence[str]) -> UInts:
     word is the empty one. The hash is a sum over the columns to which a zero adds nothing, so that
     a sparse row costs only its entries.
     """
+    if isinstance(features, DiskFeatures):
+        return np.concatenate([row_hashes(batch, names) for batch in features.batches()])
     keys = np.array([_hash_of(name) for name in names], dtype=np.uint64)
     total = np.zeros(features.shape[0], dtype=np.uint64)
     if isinstance(features, pl.DataFrame):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rankwise.tasks.recommendation.problem import Pairs
-from rankwise.tasks.recommendation.tiles import ROWS, TILE, Cells, Found, search
+from rankwise.tasks.recommendation.tiles import ROWS, TILE, Cells, Found, comparable, search
 
 BLOCK = 1 << 21  # scores in memory at a time: they stay in the cache until they are ranked
 
@@ -63,7 +63,8 @@ class Scores(Scorer):
 
     def in_tiles(self, ranks: int) -> bool:
         """Whether the catalog is large enough for its first ranks to be found by tiles."""
-        return self.n_items > TILE and ranks <= TILE // 2
+        exact = self.dtype in (torch.float32, torch.float64)
+        return exact and self.n_items > TILE and ranks <= TILE // 2
 
 
 class Top(NamedTuple):
@@ -205,7 +206,7 @@ def _ranks_of_tiles(
     own = vectors.new_full(places.shape, -math.inf).masked_scatter_(there, found.probed)
     right = torch.ones(len(some), dtype=torch.bool)
     if best is not None:
-        right = own.amax(1) == best.squeeze(1)
+        right = (own.amax(1) == best.squeeze(1)) & comparable(best.squeeze(1))
     top = _top(found, some, wanted, seen, scores.n_items, own, there)
     return top, found.items, right
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 ROWS = 512  # users at a time
@@ -14,6 +16,9 @@ TILE = 2048  # items at a time
 _CHUNK = 64  # items of which the highest score is kept
 _GROUPS = 4  # groups for each rank, of which a bound of the ranks is made
 _MOST = 1 << 22  # candidates for the first ranks of these users
+_SMALLEST = 2.0**-100  # below it differences of scores may be denormal
+
+_Array: TypeAlias = NDArray[Any]
 
 
 class Cells(NamedTuple):
@@ -22,14 +27,16 @@ class Cells(NamedTuple):
     rows: Tensor
     columns: Tensor  # numbers of items
 
-    def by_tile(self, tiles: int) -> Iterator[tuple[Tensor, Tensor]]:
+    def by_tile(self, widths: list[int]) -> Iterator[tuple[Tensor, Tensor]]:
         """For every tile: which of these cells it has, and their place in its flat rectangle."""
         tile = self.columns // TILE
         order = tile.argsort(stable=True)
-        ends = torch.bincount(tile, minlength=tiles).cumsum(0).tolist()
-        for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-            which = order[start:end]
-            yield which, self.columns[which] - number * TILE
+        tile = tile[order]
+        # Once for all tiles: many short calls would cost more than the cells.
+        places = self.rows[order] * torch.tensor(widths)[tile] + self.columns[order] - tile * TILE
+        ends = torch.bincount(tile, minlength=len(widths)).cumsum(0).tolist()
+        for start, end in zip([0, *ends], ends, strict=False):
+            yield order[start:end], places[start:end]
 
 
 class Found(NamedTuple):
@@ -57,58 +64,97 @@ def search(
 
     Items are candidates where they are at least as high as the r-th highest of what has been seen
     so far, of which the highest scores of chunks give a bound: only chunks that reach it are
-    looked into. With ``best``, a score of each user, all scores are compared to it. The catalog has
-    more than one tile, and there are fewer ranks than items in a tile.
+    looked into. With ``best``, a score of each user, all scores are compared to it, which is right
+    where it is :func:`comparable`. The catalog has more than one tile, and there are fewer ranks
+    than items in a tile.
 
     Raises:
         ValueError: If scores are NaN.
     """
-    tiles = -(-len(items) // TILE)
-    scratch, other = users.new_empty(2, len(users) * TILE)
-    highest = users.new_full((len(users), -(-len(items) // _CHUNK)), -math.inf)
+    tiles = items.split(TILE)
+    widths = [-(-len(some) // _CHUNK) * _CHUNK for some in tiles]
+    n_users = len(users)
+    scratch = users.new_empty(n_users * TILE)
+    highest = users.new_full((n_users, -(-len(items) // _CHUNK)), -math.inf)
     probes = Cells(*hidden[0].new_empty(2, 0)) if probes is None else probes
     probed = users.new_empty(len(probes.rows))
-    above, tied = torch.zeros(2, len(users), dtype=torch.float64)
-    kept: list[tuple[Tensor, Tensor, Tensor]] = []
+    codes = torch.zeros(len(widths), n_users, dtype=_whole(users.dtype))
+    kept: list[tuple[_Array, _Array, _Array]] = []
     least, candidates = users.new_empty(0), 0
-    cells = zip(hidden.by_tile(tiles), probes.by_tile(tiles), strict=True)
-    for number, ((hide, hide_at), (probe, probe_at)) in enumerate(cells):
-        start = number * TILE
-        some = items[start : start + TILE]
-        chunks = -(-len(some) // _CHUNK)
-        size = chunks * _CHUNK
-        scores = scratch[: len(users) * size].view(len(users), size)
-        scores[:, len(some) :] = -math.inf
+    cells = zip(hidden.by_tile(widths), probes.by_tile(widths), strict=True)
+    for number, ((_, hide_at), (probe, probe_at)) in enumerate(cells):
+        start, size = number * TILE, widths[number]
+        some = tiles[number]
+        scores = scratch[: n_users * size].view(n_users, size)
+        if size > len(some):
+            scores[:, len(some) :] = -math.inf
         torch.mm(users, some.T, out=scores[:, : len(some)])
         flat = scores.view(-1)
-        flat.index_fill_(0, hidden.rows[hide] * size + hide_at, -math.inf)
-        probed[probe] = flat[probes.rows[probe] * size + probe_at]
-        by_chunk = scores.view(len(users), chunks, _CHUNK)
-        first = start // _CHUNK
+        flat.index_fill_(0, hide_at, -math.inf)
+        probed[probe] = flat[probe_at]
+        by_chunk = scores.view(n_users, -1, _CHUNK)
+        first, chunks = start // _CHUNK, size // _CHUNK
         top = torch.amax(by_chunk, -1, out=highest[:, first : first + chunks])
         if number == 0:
             least = _bound(scores, ranks)
         elif number & (number - 1) == 0:  # a better bound each time twice as much has been seen
             least = torch.maximum(least, _bound(highest[:, : first + chunks], ranks))
-        row, chunk = (top >= least).nonzero(as_tuple=True)
-        values = by_chunk[row, chunk]
-        which, place = (values >= least[row]).nonzero(as_tuple=True)
-        kept.append((row[which], start + chunk[which] * _CHUNK + place, values[which, place]))
-        candidates += len(which)
+        row, column, value = _candidates(by_chunk.numpy(), top.numpy(), least.numpy())
+        kept.append((row, start + column, value))
+        candidates += len(row)
         if candidates > _MOST:
             return None
         if best is not None:
-            compared = other[: flat.numel()].view_as(scores)
-            # In floating point, which sums several times as fast as booleans do.
-            tied += torch.eq(scores, best, out=compared).sum(1)
-            above += scores.gt_(best).sum(1)
-    if bool(highest.isnan().any()):
+            _compare(scores, best, out=codes[number])
+    if bool(highest.amax(1).isnan().any()):  # the highest of NaN and others is NaN
         raise ValueError("scores contains NaN: the training has diverged")
-    row, item, value = map(torch.cat, zip(*kept, strict=True))
+    rows, found, values = (
+        torch.from_numpy(np.concatenate(each)) for each in zip(*kept, strict=True)
+    )
     least = torch.maximum(least, _bound(highest, ranks))
-    enough = value >= least[row].squeeze(1)
-    ranked = _sorted(row[enough], item[enough], value[enough], len(users), ranks)
-    return Found(*ranked, above, tied, probed)
+    enough = values >= least[rows].squeeze(1)
+    ranked = _sorted(rows[enough], found[enough], values[enough], n_users, ranks)
+    return Found(*ranked, *_counts(codes, sum(widths)), probed)
+
+
+def comparable(best: Tensor) -> Tensor:
+    """For which scores :func:`search` counts what is above them, and as high."""
+    return best.isfinite() & (best.abs() >= _SMALLEST)
+
+
+def _whole(dtype: torch.dtype) -> torch.dtype:
+    """Integers of the size of a float."""
+    return torch.int32 if dtype == torch.float32 else torch.int64
+
+
+def _compare(scores: Tensor, best: Tensor, *, out: Tensor) -> None:
+    """Write how the scores of each row compare to one of its own; they are overwritten.
+
+    The bits of a difference, read as an integer, are negative, 0 or, since none is denormal, at
+    least 2²³. Clamped to −1, 0 and more than there are columns, one sum holds all counts.
+    """
+    bits = scores.sub_(best).view(out.dtype).clamp_(-1, 2 * TILE)
+    torch.sum(bits, 1, dtype=out.dtype, out=out)
+
+
+def _counts(codes: Tensor, columns: int) -> tuple[Tensor, Tensor]:
+    """How many scores are above one of the row, and how many as high; of (tiles, rows)."""
+    below = (-codes) % (2 * TILE)
+    above = ((codes + below) // (2 * TILE)).sum(0)
+    return above.double(), (columns - above - below.sum(0)).double()
+
+
+def _candidates(
+    by_chunk: _Array, top: _Array, least: _Array
+) -> tuple[NDArray[np.int64], NDArray[np.int64], _Array]:
+    """Rows, columns and scores of a tile, (rows, chunks, chunk), that reach the bounds of rows."""
+    # By numpy, whose search for what is true in long arrays is several times as fast as torch's.
+    chunks = np.flatnonzero(top >= least)
+    values = by_chunk.reshape(-1, _CHUNK).take(chunks, axis=0)
+    row, chunk = np.divmod(chunks, top.shape[1])
+    where = np.flatnonzero(values >= least[row])
+    which, place = np.divmod(where, _CHUNK)
+    return row[which], chunk[which] * _CHUNK + place, values.reshape(-1)[where]
 
 
 def _bound(scores: Tensor, ranks: int) -> Tensor:
@@ -122,7 +168,8 @@ def _bound(scores: Tensor, ranks: int) -> Tensor:
         scores = scores[:, : each * groups].unflatten(1, (each, groups)).amax(1)
     if scores.shape[1] < ranks:
         return scores.new_full((len(scores), 1), torch.finfo(scores.dtype).min)
-    lowest = scores.topk(ranks, dim=1).values[:, -1:]
+    at = scores.shape[1] - ranks
+    lowest = torch.from_numpy(np.partition(scores.numpy(), at, axis=1)[:, at : at + 1].copy())
     return lowest.clamp_min(torch.finfo(scores.dtype).min)
 
 
