@@ -15,7 +15,7 @@ from rankwise.files import read_npz, write_npz
 from rankwise.metrics._buckets import bucket_of
 from rankwise.metrics._setting import _kernels
 
-NAMES = [name for name, (metric, _) in METRICS.items() if _kernels[metric].takes_counts]
+NAMES = [name for name, (metric, _) in METRICS.items() if _kernels[metric].takes_buckets]
 LARGE = np.random.default_rng(0)
 
 

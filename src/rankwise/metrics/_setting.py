@@ -51,6 +51,11 @@ class Kernel:
         """Whether counts of two classes on each level are all that the value depends on."""
         return not (self.graded or self.unjudged or self.every_item)
 
+    @property
+    def takes_buckets(self) -> bool:
+        """Whether the orders inside a bucket of scores bound it: not where a threshold is chosen."""
+        return self.takes_counts and self.smooth
+
     def checked(self, items: Items) -> Items:
         """Return the items with every value checked for this metric."""
         return items.checked(graded=self.graded, unjudged=self.unjudged)

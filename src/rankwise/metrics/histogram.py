@@ -81,10 +81,10 @@ class ScoreHistogram:
         Raises:
             ValueError: The metric takes relevances, or needs the items one by one.
         """
-        if not metric.setting.kernel.takes_counts:
+        if not metric.setting.kernel.takes_buckets:
             raise ValueError(
-                f"metric must be of two classes for a histogram, got {metric!r}, which needs the "
-                "items"
+                f"metric must be a sum over two classes for a histogram, got {metric!r}, which "
+                "needs the items"
             )
         if not self.counts.sum(1).all():
             return float("nan"), float("nan")

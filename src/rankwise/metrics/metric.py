@@ -75,7 +75,7 @@ class Metric(nn.Module):
         self.metric, self.options = metric, options
         self.setting = setting_of(metric, options)
         self.higher_is_better = self.setting.kernel.higher_is_better
-        if memory == "bounded" and not self.setting.kernel.takes_counts:
+        if memory == "bounded" and not self.setting.kernel.takes_buckets:
             name = metric.__name__
             raise ValueError(
                 f"memory='bounded' is for metrics of two classes, got {name}, which needs the items"

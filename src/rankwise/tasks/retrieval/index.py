@@ -85,7 +85,7 @@ def read_index(path: Path) -> Index:
     """Read an index, or raise where the file is something else."""
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
-    with foreign_errors(f"{path}: is not an index of this command", ours_too=True):
+    with foreign_errors(f"{path}: is not an index of this command, {_ANEW}", ours_too=True):
         file = read_npz(path)
         maker = str(file["network"])
         vectors = file["embeddings"].astype(np.float32, copy=False)
