@@ -98,7 +98,7 @@ def test_bad_input_and_one_class():
         histogram.add(np.array([np.nan]), np.array([1]))
     with pytest.raises(ValueError, match="target must contain only 0 and 1"):
         histogram.add(np.array([1.0]), np.array([2]))
-    with pytest.raises(ValueError, match="metric must be of two classes"):
+    with pytest.raises(ValueError, match="metric must be a sum over two classes"):
         histogram.bounds(m.Metric(m.ndcg))
     with pytest.raises(ValueError, match="bits must be from 9 to 26, got 30"):
         m.ScoreHistogram(30)

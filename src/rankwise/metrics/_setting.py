@@ -53,7 +53,7 @@ class Kernel:
 
     @property
     def takes_buckets(self) -> bool:
-        """Whether the orders inside a bucket of scores bound it: not where a threshold is chosen."""
+        """Whether orders inside a bucket of scores bound it: not where a threshold is chosen."""
         return self.takes_counts and self.smooth
 
     def checked(self, items: Items) -> Items:

@@ -84,7 +84,7 @@ def test_files_that_are_no_index(tmp_path):
     with pytest.raises(UsageError, match="is not an index of this command"):
         read_index(path)
     write_npz(path, {"network": "a", "embeddings": np.zeros((2, 3))})
-    with pytest.raises(UsageError, match="is not an index of this command.* it holds no 'paths'"):
+    with pytest.raises(UsageError, match=r"is not an index of this command.* it holds no 'paths'"):
         read_index(path)
     words = np.array(["a", "b"])
     of_two = {"paths": words, "labels": words, "network": "a"}
