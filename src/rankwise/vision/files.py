@@ -31,15 +31,23 @@ Chosen = TypeVar("Chosen", bound=Backbone)
 State = dict[str, Tensor]
 
 
-def write_config(folder: RunFolder, settings: TaskSettings) -> None:
+def write_config(out: RunFolder | Path, settings: TaskSettings) -> None:
     """Write ``config.yaml``: all settings of the run."""
-    folder.write(CONFIG, settings.as_yaml().encode())
+    _write(out, CONFIG, settings.as_yaml())
 
 
-def write_division(folder: RunFolder, record: Sequence[Recorded]) -> None:
+def write_division(out: RunFolder | Path, record: Sequence[Recorded]) -> None:
     """Write ``division.csv``: the part of every image, for data that can change under a run."""
     if record:
-        folder.write(DIVISION, csv_text([one._asdict() for one in record]).encode())
+        _write(out, DIVISION, csv_text([one._asdict() for one in record]))
+
+
+def _write(out: RunFolder | Path, name: str, text: str) -> None:
+    """Write a file; that of an open run has its SHA-256 in ``run.json`` from then on."""
+    if isinstance(out, RunFolder):
+        out.write(name, text.encode())
+    else:
+        write_whole(out / name, text)
 
 
 def read_division(out: Path | None) -> tuple[Recorded, ...] | None:

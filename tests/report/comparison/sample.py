@@ -20,6 +20,7 @@ from rankwise.metrics import (
     ndcg,
     precision_at_k,
 )
+from rankwise.seals import sealed_zip
 
 # Name, model, objective, how far apart its classes are, seconds, trials.
 CANDIDATES = (
@@ -143,6 +144,11 @@ CONFIG = {
 }
 
 
+def seal(path: Path) -> None:
+    """Give a zip the SHA-256 that a file of a run has."""
+    path.write_bytes(sealed_zip(path.read_bytes()))
+
+
 def write_run(
     folder: Path,
     held: dict[str, np.ndarray] | None = None,
@@ -154,6 +160,7 @@ def write_run(
     found = results(held) if found is None else found
     folder.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(folder / "predictions.npz", **held)
+    seal(folder / "predictions.npz")
     (folder / "results.json").write_text(json.dumps(found))
     (folder / "config.json").write_text(json.dumps(CONFIG if config is None else config))
     return folder

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from tests.tasks.classification.cases import TWO, images, settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.errors import UsageError
+from rankwise.seals import METADATA, sealed
 from rankwise.tasks.classification.evaluate import Evaluation, as_json
 from rankwise.tasks.classification.pipeline import (
     evaluate_part,
@@ -76,7 +77,7 @@ def test_folders_that_are_no_runs(tmp_path):
     with pytest.raises(UsageError, match=r"model\.safetensors: was changed or damaged"):
         load_run(tmp_path)
     (tmp_path / "run.json").unlink()
-    with pytest.raises(UsageError, match=r"does not go with config\.yaml"):
+    with pytest.raises(UsageError, match=r"model\.safetensors: it has no SHA-256 in it"):
         load_run(tmp_path)
 
 
@@ -177,7 +178,7 @@ def test_weights_of_another_network_are_refused_in_one_line(tmp_path):
     write_config(tmp_path, settings())
     load_run(tmp_path)
     bare = {name: value for name, value in state.items() if name != "projection.bias"}
-    save_file(bare, tmp_path / MODEL)
+    (tmp_path / MODEL).write_bytes(sealed(save(bare, METADATA)))
     with pytest.raises(UsageError, match=r"does not go with config\.yaml: 'projection\.bias'$"):
         load_run(tmp_path)
 

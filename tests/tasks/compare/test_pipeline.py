@@ -22,6 +22,7 @@ from tests.tasks.compare.stubs import (
 from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.estimators.limits import time_is_up
+from rankwise.seals import read_sealed_json, sealed_json
 from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
@@ -123,10 +124,10 @@ def test_a_run_of_a_version_without_controls_is_resumed_without_them(tmp_path, m
     asked, out = settings(tmp_path, trials=1), tmp_path / "run"
     whole = run(asked, out).results
     shutil.rmtree(out / pipeline.CANDIDATES / "linear-log-loss-second-fit")
-    timing = json.loads((out / "timing.json").read_text())
+    timing = read_sealed_json((out / "timing.json").read_bytes())
     for known in ("costs", "seconds", "shares"):
         del timing[known]["linear-log-loss-second-fit"]
-    (out / "timing.json").write_text(json.dumps(timing))
+    (out / "timing.json").write_bytes(sealed_json(timing))
     monkeypatch.setattr(StubRanker, "_fit_scores", None)  # nothing is trained
     said = []
     again = run(asked, out, resume=True, on_warning=said.append).results

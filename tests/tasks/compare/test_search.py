@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +9,7 @@ import optuna
 import pytest
 from tests.tasks.compare.stubs import StubRanker, problem, stubbed
 
+from rankwise.errors import UsageError
 from rankwise.tasks.compare import trial
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
@@ -106,6 +109,47 @@ def test_stopped_and_resumed_it_tries_what_it_would_have_tried(tmp_path, monkeyp
     assert done == [t.params for t in trials(tmp_path, "whole.db")]
     # 35 fits without pruning, of which 15 were done and kept, and the two half ones repeated.
     assert len(fits) <= 18 + 20
+
+
+@pytest.mark.parametrize("calls", range(6))
+def test_killed_between_two_writes_of_a_trial_it_tries_what_it_would_have_tried(
+    tmp_path, monkeypatch, calls
+):
+    whole = tuned(tmp_path, "whole.db", trials=3)
+    left, real = [calls], optuna.storages.RDBStorage.set_trial_user_attr
+
+    def stop(self, *arguments, **named):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        real(self, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(optuna.storages.RDBStorage, "set_trial_user_attr", stop)
+        with pytest.raises(KeyboardInterrupt):
+            tuned(tmp_path, trials=3)
+    again = tuned(tmp_path, trials=3)
+    assert again.trials == whole.trials == 3
+    assert again.params == whole.params
+    done = [trial.params for trial in trials(tmp_path) if "stopped" not in trial.user_attrs]
+    assert done == [trial.params for trial in trials(tmp_path, "whole.db")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update trial_params set param_value = param_value * 2 where trial_id = 1",
+        "update trial_values set value = value + 0.25 where trial_id = 1",
+        "update trial_user_attributes set value_json = '2' where key = 'fits' and trial_id = 1",
+    ],
+)
+def test_a_trial_that_was_changed_is_refused(tmp_path, change):
+    tuned(tmp_path, trials=2)
+    with closing(sqlite3.connect(tmp_path / "study.db")) as database:
+        assert database.execute(change).rowcount == 1
+        database.commit()
+    with pytest.raises(UsageError, match=r"trial 0 of linear-log-loss was changed or damaged"):
+        tuned(tmp_path, trials=2)
 
 
 def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):

@@ -8,13 +8,14 @@ import shutil
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from tests.tasks.detection.cases import settings, splits
 from tests.tasks.retrieval.cases import states_equal
 from tests.vision.test_backbones_mobilenet import random_state
 from tests.vision.test_backbones_pretrained import TINY
 
 from rankwise.errors import UsageError
+from rankwise.seals import METADATA, sealed
 from rankwise.tasks.detection.evaluate import evaluate
 from rankwise.tasks.detection.inference import detect_all
 from rankwise.tasks.detection.pipeline import load_run, open_data, run, write_model
@@ -98,7 +99,7 @@ def test_folders_that_are_no_runs(tmp_path, finished):
         (tmp_path / name).write_bytes((out / name).read_bytes())
     load_run(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(UsageError, match="does not go with"):
+    with pytest.raises(UsageError, match="it has no SHA-256 in it"):
         load_run(tmp_path)
     (tmp_path / "classes.json").write_text("[]")
     with pytest.raises(UsageError, match="does not have classes"):
@@ -216,7 +217,7 @@ def test_weights_that_do_not_fit_are_one_line(tmp_path):
         load_run(tmp_path)
     write_config(tmp_path, settings())
     state.pop("head.factors")
-    save_file(state, tmp_path / MODEL)
+    (tmp_path / MODEL).write_bytes(sealed(save(state, METADATA)))
     with pytest.raises(UsageError, match=message):
         load_run(tmp_path)
 

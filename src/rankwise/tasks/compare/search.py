@@ -21,6 +21,7 @@ from rankwise.tasks.compare.candidates import LOG_LOSS, Candidate, Params, optio
 from rankwise.tasks.compare.fit import FoldScores, fold_arrays, folds_of
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.trial import TrialResult, Trials, mean_of
+from rankwise.tasks.compare.trial_seals import is_done, leave_stopped, seal_trial
 from rankwise.tasks.compare.workers import Workers
 
 _DONE = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
@@ -149,8 +150,7 @@ class Search:
             load_if_exists=True,
             pruner=optuna.pruners.MedianPruner(n_startup_trials=_BEFORE_PRUNING),
         )
-        for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-            study.tell(trial.number, state=TrialState.FAIL)  # of a process that was stopped
+        leave_stopped(study, self.storage)
         return study
 
     def _known(self) -> list[dict[str, float]]:
@@ -213,13 +213,15 @@ class Search:
         whole, best, folds = state == TrialState.COMPLETE, _best(study), result.folds
         if whole and (best is None or mean_of(folds) > (best.value or 0.0)):
             self.keep(trial.number, folds)  # before tell: a finished trial has its scores
-        study.tell(trial, mean_of(folds) if whole else None, state=state)
+        value = mean_of(folds) if whole else None
+        seal_trial(trial, value, state)
+        study.tell(trial, value, state=state)
 
 
 def _done(study: optuna.Study) -> list[FrozenTrial]:
-    """Return the trials that came to an end; one that was stopped has no time."""
+    """Return the trials that came to an end."""
     found = study.get_trials(deepcopy=False, states=_DONE)
-    return [trial for trial in found if _SECONDS in trial.user_attrs]
+    return [trial for trial in found if is_done(study, trial)]
 
 
 def _work_of(trial: FrozenTrial) -> float:
