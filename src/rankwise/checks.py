@@ -179,8 +179,8 @@ def require_scores(name: str, value: Tensor) -> None:
     require_finite(name, value)
     raise ValueError(
         f"{name} must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, got values from "
-        f"{low.item():.4g} to {high.item():.4g}; mask entries instead of filling them with a huge number, or "
-        "look for a model that diverges"
+        f"{low.item():.4g} to {high.item():.4g}; mask entries instead of filling them with a huge "
+        "number, or look for a model that diverges"
     )
 
 
