@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full coverage lint chaos fuzz bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
+.PHONY: help demo test test-full coverage soak lint chaos fuzz bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,6 +21,9 @@ test-full: $(READY) ## run all tests in a random order, those marked full includ
 # Warnings are errors in the tests, and one of coverage's own would end the workers of data loaders.
 coverage: $(READY) ## run the tests and print the branch coverage of the library; at least 95 %
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term -W ignore::coverage.exceptions.CoverageWarning $(TESTS)
+
+soak: $(READY) ## run 100 000 random awkward batches over every objective against their formulas (20 minutes)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.soak $(SOAK)
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -74,9 +74,10 @@ def test_two_items_by_hand():
     assert LambdaLoss(mu=0.0)(scores, target).item() == pytest.approx(swap * 2, rel=1e-6)
 
 
-def test_tied_items_are_one_rank_apart_and_share_their_mean_rank():
+def test_two_tied_items_have_ranks_1_and_2_in_either_order():
     value = LambdaLoss()(torch.zeros(2), torch.tensor([1, 0]))
-    assert value.item() == pytest.approx(10 * (1 - 1 / math.log2(3)), rel=1e-6)
+    # ρ = δ = 1/D(1) − 1/D(2), and log₂(1 + e⁰) = 1.
+    assert value.item() == pytest.approx((1 + 10) * (1 - 1 / math.log2(3)), rel=1e-6)
 
 
 def test_the_part_of_the_bound_is_one():

@@ -12,8 +12,8 @@ from torch.utils.checkpoint import checkpoint
 
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.lists import Lists
-from rankwise.metrics.dcg import Gain
-from rankwise.metrics.ranking import mass_above, rank_items
+from rankwise.metrics.dcg import Gain, discount_through
+from rankwise.metrics.ranking import mass_above, rank_items, ratio
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.ndcg import NDCG
@@ -119,7 +119,9 @@ class _Items(NamedTuple):
     weight: Tensor
     gain: Tensor
     rank: Tensor
-    discount: Tensor  # 1/D of the rank, 0 where it does not count
+    discount: Tensor  # mean of 1/D over the ranks of the tied items, 0 where it does not count
+    step: Tensor  # mean of |1/D(r) − 1/D(r')| over two of these ranks
+    spacing: Tensor  # mean of the bound's weight over them
 
     def part(self, lists: slice, items: slice) -> _Items:
         return _Items(*(t[lists, items] for t in self))
@@ -131,8 +133,9 @@ class LambdaLoss(Objective):
     The loss is Σ_{y_i > y_j} (ρ_ij + μδ_ij)·|G_i − G_j|·log₂(1 + e^(−σ(s_i − s_j))). With r the
     current ranks, D(r) = log₂(1 + r) and G the gains divided by the ideal DCG, ρ_ij = |1/D(r_i) −
     1/D(r_j)| is LambdaRank's weight and, with d = |r_i − r_j|, δ_ij = 1/D(d) − 1/D(d + 1) the
-    bound's. Neither carries a gradient. Tied items have their mean rank and count as one rank
-    apart.
+    bound's. Neither carries a gradient. Of tied items ρ is the mean over their orders, so that a
+    list of equal scores has a gradient, too; so is δ of two tied items, and for others d is the
+    difference of mean ranks.
 
     The weights depend on both ranks, so that the cost is relevant items × items of each list. It is
     paid in chunks of bounded memory, which the backward pass evaluates again.
@@ -203,28 +206,55 @@ class LambdaLoss(Objective):
         """Sum over all pairs of an upper item that is more relevant than a lower one, (lists,)."""
         i = _Items(*(t.unsqueeze(-1) for t in upper))
         j = _Items(*(t.unsqueeze(-2) for t in lower))
-        apart = (i.rank - j.rank).abs().clamp_min(1)
+        tied, apart = i.rank == j.rank, (i.rank - j.rank).abs().clamp_min(1)
         bound = 1 / torch.log2(1 + apart) - 1 / torch.log2(2 + apart)
-        worth = (i.discount - j.discount).abs() + self.mu * bound
+        step = torch.where(tied, i.step, (i.discount - j.discount).abs())
+        worth = step + self.mu * torch.where(tied, i.spacing, bound)
         if self.k is not None:
             worth = worth * ((i.discount > 0) | (j.discount > 0))
         worth = worth * (i.gain - j.gain).clamp_min(0) * i.weight * j.weight
         return (worth * softplus(-self.sigma * (i.scores - j.scores))).sum((-1, -2)) / math.log(2)
 
     def _items(self, lists: Lists) -> _Items:
-        rank, above = _ranks(lists.scores.detach(), lists.weight)
-        discount = 1 / torch.log2(1 + rank)
-        if self.k is not None:
-            discount = torch.where(above < self.k, discount, 0)
+        of_levels = _ranks(lists.scores.detach(), lists.weight, self.k)
         gains = normalized_gains(lists, self.gain, self.k)
-        return _Items(lists.scores, lists.weight, gains, rank, discount)
+        return _Items(lists.scores, lists.weight, gains, *of_levels)
 
 
-def _ranks(scores: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the rank of every item, the mean of those tied with it, and the mass above it."""
+@torch.no_grad()
+def _ranks(scores: Tensor, weight: Tensor, k: int | None) -> tuple[Tensor, ...]:
+    """Return mean rank, mean discount, step and spacing of the items tied with every item.
+
+    Over all orders of the tied items, that is: of a and m the numbers of items above and tied, the
+    ranks a + 1, …, a + m are equally likely, and so is any two of them for a tied pair.
+    """
     ranking = rank_items(scores, torch.zeros_like(scores), weight)
-    above = mass_above(ranking.mass)
-    rank = above + (ranking.mass + 1) / 2
-    both = (t.gather(-1, ranking.level) for t in (rank, above))
-    rank, above = (torch.zeros_like(t).scatter(-1, ranking.order, t) for t in both)
-    return rank.to(weight.dtype), above.to(weight.dtype)
+    mass, above = ranking.mass, mass_above(ranking.mass)
+    rank = above + (mass + 1) / 2
+
+    def within(low: Tensor, size: Tensor) -> tuple[Tensor, Tensor]:
+        """Σ 1/D(r) and Σ r/D(r) over the ranks above ``low``, ``size`` of them."""
+        ends = torch.stack([low, low + size])
+        ends = ends if k is None else ends.clamp_max(k)
+        return discount_through(ends).diff(dim=0)[0], _ranks_through(ends).diff(dim=0)[0]
+
+    discount = ratio(within(above, mass)[0], mass)
+    # Two different ranks are those of whole items.
+    low, size = above.round(), mass.round().clamp_min(2)
+    total, moment = within(low, size)
+    pairs = size * (size - 1) / 2
+    step = ((2 * low + size + 1) * total - 2 * moment) / pairs
+    spacing = (size - discount_through(size)) / pairs
+    results = []
+    for value in (rank, discount, step, spacing):
+        of_items = value.gather(-1, ranking.level)
+        back = torch.zeros_like(of_items).scatter(-1, ranking.order, of_items)
+        results.append(back.to(weight.dtype))
+    return tuple(results)
+
+
+def _ranks_through(rank: Tensor) -> Tensor:
+    """Return Σ_{r ≤ rank} r/log₂(1 + r), for whole ranks."""
+    ranks = torch.arange(1, math.ceil(float(rank.max())) + 2, dtype=rank.dtype, device=rank.device)
+    through = torch.nn.functional.pad((ranks / (1 + ranks).log2()).cumsum(0), (1, 0))
+    return through[rank.long()]

@@ -45,7 +45,7 @@ def best_gain(relevance: Tensor, weight: Tensor, gain: Gain, k: int | None) -> T
 def _discounted(gains: Tensor, mass: Tensor, k: int | None) -> Tensor:
     """Return Σ gain · discount, each entry with the discounts of the ranks its mass takes."""
     through = mass.cumsum(-1)
-    discount = _discount_through(through if k is None else through.clamp_max(k))
+    discount = discount_through(through if k is None else through.clamp_max(k))
     discount = discount.diff(dim=-1, prepend=discount.new_zeros(len(discount), 1))
     return (gains * discount).sum(-1)
 
@@ -65,7 +65,7 @@ def gains_of(relevance: Tensor, gain: Gain) -> Tensor:
 _MOST_RANKS = 1 << 26  # whose discounts take half a gigabyte
 
 
-def _discount_through(rank: Tensor) -> Tensor:
+def discount_through(rank: Tensor) -> Tensor:
     """Return Σ_{r ≤ rank} 1/log₂(1 + r), linear between whole ranks."""
     if (most := float(rank.max())) > _MOST_RANKS:
         raise ValueError(

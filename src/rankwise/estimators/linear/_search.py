@@ -20,7 +20,12 @@ from rankwise.estimators.limits import time_is_up
 from rankwise.lists import Lists
 from rankwise.objectives import AveragePrecision, Objective
 from rankwise.objectives._batch import CallArguments, lists_of_rows
-from rankwise.objectives.ap.formulas import false_positive_rate, precision_loss, true_positive_rate
+from rankwise.objectives.ap.formulas import (
+    false_positive_rate,
+    precision_loss,
+    true_positive_rate,
+    weighted_median,
+)
 
 _BIG = 10**7  # values from which single precision halves the time
 _BLOCK = 1 << 14
@@ -227,14 +232,6 @@ def fixed_at(
         return torch.cat(risks).mean()
 
     return loss
-
-
-def weighted_median(values: Tensor, weight: Tensor) -> Tensor:
-    """Return the lower median of every row, (rows, 1): weight 2 is the value twice."""
-    ordered, order = values.sort(-1)
-    total = weight.gather(-1, order).cumsum(-1)
-    place = (total < total[..., -1:] / 2).sum(-1, keepdim=True)
-    return ordered.gather(-1, place)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._scaled import ScaledObjective, ScoreScale
+from rankwise.objectives.ap.formulas import weighted_median
 
 GainMode = Literal["annealed", "fixed"]
 Outer = float | Literal["ap", "log", "log_to_ap"]
@@ -109,10 +110,10 @@ class PrecisionObjective(ScaledObjective):
         full = self.full_gain(lists)
         if self.gain == "fixed":
             return full, []
-        present = ratio.detach()
-        if not lists.even:
-            present = present.masked_fill(lists.positive_weight == 0, torch.nan)
-        median = present.nanmedian(-1, keepdim=True).values
+        if lists.even:
+            median = ratio.detach().nanmedian(-1, keepdim=True).values
+        else:
+            median = weighted_median(ratio.detach(), lists.positive_weight)
         # A median of 0 is a ranking without errors: 1/0 = ∞, no need to anneal. Nor for NaN.
         gain = torch.fmin(full, median.reciprocal())
         if self.gain_average is None:

@@ -101,7 +101,9 @@ class AveragePrecision(PrecisionObjective):
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.through_tpr):
             found = true_positive_rate(self.true_positives, lists)
         if isinstance(self.false_positives, Exponential):
-            return self._from_logarithms(lists, self.false_positives.scale, found.log())
+            # Of an absent positive above all others the rate may be 0, and its logarithm −∞.
+            log_rate = found.masked_fill(lists.positive_weight == 0, 1).log()
+            return self._from_logarithms(lists, self.false_positives.scale, log_rate)
         rate = false_positive_rate(self.false_positives, lists)
         gain, _ = self.gain_of(lists, rate.detach() / found)
         # What has no gradient comes first: a short graph is a fast one for small batches.

@@ -117,6 +117,14 @@ def surprise_loss(surprise: Tensor, power: float) -> Tensor:
     return surprise if power == 0 else -torch.expm1(-power * surprise) / power
 
 
+def weighted_median(values: Tensor, weight: Tensor) -> Tensor:
+    """Return the lower median of every row, (rows, 1): weight 2 is the value twice, 0 absent."""
+    ordered, order = values.sort(-1)
+    through = weight.double().gather(-1, order).cumsum(-1)
+    place = (through < through[..., -1:] / 2).sum(-1, keepdim=True)
+    return ordered.gather(-1, place)
+
+
 def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
     """Compute the penalty λ₁ mean_P[(s−μ⁺)²; s<μ⁺] + λ₂ mean_N[(s−μ⁻)²; s>μ⁻].
 

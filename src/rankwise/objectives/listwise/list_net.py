@@ -96,15 +96,21 @@ class ListNet(Objective):
         updates: list[MemoryUpdate] = []
         alone, present = self.competitors == "negatives", lists.positive_weight > 0
         others = lists.negative_weight if alone else lists.positive_weight + lists.negative_weight
+        size = accumulating(others).sum(-1, keepdim=True)
+        # A list without an item that competes has a sum of 0, and the memory learns nothing.
+        some = (size > 0).expand_as(present)
         if self.whole_positives:
             scores, log_others = accumulating(lists.positives), accumulating(others).log()
-            surprise = torch.logsumexp(scores + log_others, dim=-1, keepdim=True) - scores
+            total = scores + torch.where(some, log_others, 0)
+            surprise = torch.logsumexp(total, dim=-1, keepdim=True) - scores
         else:
             surprise = pair_logsumexp(Linear(), lists.positives, lists.negatives, weight=others)
         if self.average is not None:
-            log_size = accumulating(others).sum(-1, keepdim=True).log()
-            log_u, updates = tracked(self.average, lists.item_ids, surprise - log_size, present)
+            log_size = size.clamp_min(torch.finfo(size.dtype).tiny).log()
+            estimate = torch.where(some, surprise - log_size, 0)
+            log_u, updates = tracked(self.average, lists.item_ids, estimate, present & some)
             surprise = log_u + log_size
+        surprise = torch.where(some, surprise, -torch.inf)
         if alone:
             surprise = softplus(surprise)  # item i itself
         value = (self._first(lists) * surprise).sum(-1).to(others.dtype)
