@@ -52,10 +52,10 @@ class _Bounded(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.BufferedReader]:
+def opened(path: Path) -> Iterator[io.BufferedReader[io.RawIOBase]]:
     """Open a file, plain or gzip, after the byte order mark that some editors begin it with."""
     zipped = path.suffix.lower() == ".gz"
-    raw = _Bounded(path) if zipped else path.open("rb", buffering=0)
+    raw: io.RawIOBase = _Bounded(path) if zipped else path.open("rb", buffering=0)
     with io.BufferedReader(raw, _BUFFER) as file:
         if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
             file.read(len(BOM_UTF8))

@@ -23,7 +23,13 @@ _END = "end of trees"
 _HEADER = ("version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx")
 _NAMED = ("feature_names", "feature_infos")
 _MOST_LEAVES = 1 << 17  # LightGBM's own limit
-_BY_NODE = ("split_feature", "split_gain", "threshold", "decision_type", "left_child")
+_BY_NODE: tuple[str, ...] = (
+    "split_feature",
+    "split_gain",
+    "threshold",
+    "decision_type",
+    "left_child",
+)
 _BY_NODE += ("right_child", "internal_value", "internal_weight", "internal_count")
 _BY_LEAF = ("leaf_value", "leaf_weight", "leaf_count")
 _INTEGERS = ("split_feature", "decision_type", "left_child", "right_child", "cat_boundaries")
