@@ -158,7 +158,7 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
         result, _, why = ended.partition(" ")
         again = Outcome()
         if result == "hang" and (start, stop) != (number, number + 1):
-            # A process that gets no time from a busy machine looks the same: alone, it is asked twice.
+            # A process that gets no time from a busy machine looks the same, so it is asked twice.
             _batch(folder, inputs[number : number + 1], 0, again)
         if result == "hang" and again.counts and not again.failures:
             outcome.add(inputs[number][0], "stall")

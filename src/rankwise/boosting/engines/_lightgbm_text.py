@@ -156,7 +156,7 @@ def _require_splits(
     children = np.concatenate([found["left_child"], found["right_child"]])
     parents = np.tile(np.arange(nodes), 2)
     inner = children >= 0
-    # LightGBM numbers a node after the one it is in, so that there is no way around.
+    # LightGBM numbers a node after the one it is in, so a cycle goes back somewhere.
     if (children[inner] <= parents[inner]).any():
         raise ValueError(f"{where} has a node in itself")
     want = np.concatenate([np.arange(-nodes - 1, 0), np.arange(1, nodes)])
