@@ -255,7 +255,7 @@ def read_array(content: bytes, name: str) -> NDArray[Any]:
         raise ValueError(f"{short_repr(name)} is of version {version} of numpy's format")
     shape, _, dtype = _HEADERS[version](file)
     if dtype.hasobject:
-        raise ValueError(f"{short_repr(name)} holds Python objects, refused by allow_pickle=False")
+        raise ValueError(f"Object arrays are refused (allow_pickle=False): {short_repr(name)}")
     held, wanted = len(content) - file.tell(), dtype.itemsize * math.prod(shape)
     if min(shape, default=0) < 0 or held != wanted:  # before memory is taken for it
         raise ValueError(f"{short_repr(name)} has {held} bytes where its head announces {wanted}")

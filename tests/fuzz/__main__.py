@@ -18,7 +18,7 @@ from tests.fuzz.targets import TARGETS
 
 CORPUS = Path(__file__).parent / "corpus"
 _ROUND = 4000
-_RESULTS = ("read", "refused", "raw", "death", "hang", "memory")
+_RESULTS = ("read", "refused", "raw", "death", "hang", "memory", "stall")
 
 
 def main() -> int:

@@ -156,7 +156,14 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
     number = start + len(done)
     if ended and number < stop:
         result, _, why = ended.partition(" ")
-        outcome.fail(result, why, inputs[number])
+        again = Outcome()
+        if result == "hang" and (start, stop) != (number, number + 1):
+            # A process that gets no time from a busy machine looks the same, so it is asked twice.
+            _batch(folder, inputs[number : number + 1], 0, again)
+        if result == "hang" and again.counts and not again.failures:
+            outcome.add(inputs[number][0], "stall")
+        else:
+            outcome.fail(result, why, inputs[number])
         number += 1
     return number
 

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import math
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+import rankwise
 from rankwise.report import Figure, Headline, Mean, Section, Table, settings_section
 from rankwise.report.elements import Markup, element
 from rankwise.report.html import write_html
@@ -139,3 +142,23 @@ def test_a_row_of_another_length_is_refused():
 def test_a_mean_is_shown_with_its_interval_if_it_has_one():
     assert str(Mean(0.5, 0.01, 100)) == "0.5000 ± 0.0196"
     assert str(Mean(0.5, math.nan, 1)) == "0.5000"
+
+
+def test_every_report_forbids_all_but_its_own_style_and_script(tmp_path):
+    html = write_html(tmp_path / "a.html", "Title", [Section("One", ["text"])]).read_text("utf-8")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', html, re.DOTALL)
+    rules = dict(rule.strip().split(maxsplit=1) for rule in policy.split(";"))
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
+    assert rules.pop("img-src") == "data:"
+    for rule, found in (("style-src", "<style>(.*?)</style>"), ("script-src", "<script>(.*?)</s")):
+        (content,) = re.findall(found, html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert rules.pop(rule) == f"'sha256-{digest}'"
+    assert rules == {}
+
+
+def test_all_reports_are_made_from_the_one_page_with_the_policy():
+    package = Path(rankwise.__file__).parent
+    files = [path for kind in ("py", "html", "js") for path in package.rglob(f"*.{kind}")]
+    pages = [path.name for path in files if "<html" in path.read_text("utf-8").lower()]
+    assert pages == ["html.py"]

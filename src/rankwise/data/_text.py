@@ -10,15 +10,12 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rankwise.data.errors import DataError, parsing
 from rankwise.errors import short_repr
 from rankwise.files import require_growth
 from rankwise.limits import MAX_HEADER_BYTES
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer as Buffer
 
 WIDE = 80  # characters of a line that a message shows
 _COLUMNS = 30  # names of columns that a message shows
@@ -40,7 +37,7 @@ class _Bounded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Buffer) -> int:
+    def readinto(self, buffer: Any) -> int:  # Python 3.12 has a type for it
         count = self.file.readinto(buffer)
         self.done += count
         require_growth(self.path, self.done, self.size)
@@ -52,10 +49,10 @@ class _Bounded(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[io.BufferedReader]:
+def opened(path: Path) -> Iterator[io.BufferedReader[io.RawIOBase]]:
     """Open a file, plain or gzip, after the byte order mark that some editors begin it with."""
     zipped = path.suffix.lower() == ".gz"
-    raw = _Bounded(path) if zipped else path.open("rb", buffering=0)
+    raw: io.RawIOBase = _Bounded(path) if zipped else path.open("rb", buffering=0)
     with io.BufferedReader(raw, _BUFFER) as file:
         if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):
             file.read(len(BOM_UTF8))

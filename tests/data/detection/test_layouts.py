@@ -173,3 +173,62 @@ def test_a_folder_without_the_layout(tmp_path):
         voc(tmp_path, "train")
     with pytest.raises(DataError, match="no such folder"):
         voc(tmp_path / "nowhere", "train")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("bbox", ["1_0", 0, 1, 1], "bbox: 0: Input should be a valid number"),
+        ("bbox", [True, 0, 1, 1], "bbox: 0: Input should be a valid number"),
+        ("iscrowd", "yes", "iscrowd"),
+        ("area", "nan", "area"),
+        ("image_id", True, "image_id"),
+        ("image_id", [1], "image_id"),
+        ("category_id", 10**30, "ids have no name"),
+    ],
+)
+def test_fields_of_another_type_are_refused(tmp_path, name, value, words):
+    box = {"image_id": 7, "category_id": 1, "bbox": [0, 0, 1, 1], name: value}
+    (tmp_path / "a.json").write_text(json.dumps(coco_tree(annotations=[box])))
+    with pytest.raises(DataError, match=words):
+        coco(tmp_path, "a.json")
+
+
+@pytest.mark.parametrize(
+    ("width", "good"), [(20, True), (20.0, True), (20.5, False), ("20", False)]
+)
+def test_sizes_are_whole_numbers(tmp_path, width, good):
+    images = [{"id": 7, "file_name": "a.png", "width": width, "height": 10}]
+    (tmp_path / "a.json").write_text(json.dumps(coco_tree(images=images, annotations=[])))
+    if good:
+        assert coco(tmp_path, "a.json").images[0].size == (20, 10)
+    else:
+        with pytest.raises(DataError, match="images: 0: width"):
+            coco(tmp_path, "a.json")
+
+
+def test_ids_may_be_numbers_and_words_at_once(tmp_path):
+    categories = [{"id": "x", "name": "b"}, {"id": 1, "name": "a"}]
+    tree = coco_tree(categories=categories, annotations=[])
+    (tmp_path / "a.json").write_text(json.dumps(tree))
+    assert coco(tmp_path, "a.json").classes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (b"<xmin>", b"<xmin>1_0", "xmin must be a number, got '1_0"),
+        (b"<xmin>", b"<xmin>nan", "xmin must be"),
+        (b"<annotation>", b'<?xml version="1.0" encoding="no-such"?><annotation>', "is not xml"),
+        (b"<annotation>", b'<?xml version="1.0" encoding="utf-16"?><annotation>', "is not xml"),
+        (b"<annotation>", b"<annotation>\xff", "is not xml"),
+    ],
+)
+def test_annotations_of_voc_that_are_none(tmp_path, old, new, words):
+    root = voc_folder(tmp_path, LISTS)
+    file = root / "Annotations" / "one.xml"
+    content = file.read_bytes()
+    assert old in content
+    file.write_bytes(content.replace(old, new, 1))
+    with pytest.raises(DataError, match=words):
+        voc(root, "train")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from rankwise.data import DataError
+from rankwise.data import DataError, read_table
 from rankwise.data.letor import Letor, _letor, read_letor
 
 FEATURES = np.array([[0, 1], [0, 2], [0, 3]], dtype=np.float32)
@@ -242,3 +242,32 @@ def test_a_malformed_line_without_a_judgment_is_named(tmp_path):
         read_letor(path, judged=False)
     with pytest.raises(DataError, match="line 1: the relevance 'qid:1' is not a number"):
         read_letor(path)
+
+
+@pytest.mark.parametrize(
+    "line", ["1_0 qid:1 1:1", "1 qid:1 1:1_0", "1 qid:1_0 1:1", "1 qid:1 1_0:1"]
+)
+def test_an_underscore_is_in_no_number(tmp_path, line):
+    path = tmp_path / "a.txt"
+    path.write_text(f"{line}\n0 qid:1 1:2\n")
+    with pytest.raises(DataError, match="line 1: "):
+        read_letor(path)
+    path = path.rename(tmp_path / "a.svm")
+    with pytest.raises(DataError, match="line 1: a number has an underscore"):
+        read_table(path, target=None)
+
+
+def test_one_large_feature_number_makes_no_model_of_a_million_columns(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("1 qid:1 1:1 1000000:1\n0 qid:1 1:2\n")
+    lists = read_letor(path)
+    assert lists.width == 1_000_001  # which is what a model of such a width scores
+    with pytest.raises(
+        DataError, match=r"has feature 1000000 and 3 values in all; .* without gaps"
+    ):
+        lists.require_width()
+    path = path.rename(tmp_path / "a.svm")
+    with pytest.raises(DataError, match="without gaps"):
+        read_table(path, target=None)
+    path.write_text("1 1:1 9999:1\n0 1:2\n")
+    assert len(read_table(path, target=None).names) == 9999

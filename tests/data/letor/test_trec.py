@@ -66,3 +66,23 @@ def test_spaces_have_no_place_in_ids(tmp_path):
         write_run(tmp_path / "run.txt", {"q": {"a b": 1.0}})
     with pytest.raises(DataError, match="there is no such file"):
         read_run(tmp_path / "run.txt")
+
+
+@pytest.mark.parametrize("number", ["1_0", "\u0661", "0x1", "9" * 30])
+def test_numbers_of_python_alone_are_none(tmp_path, number):
+    path = tmp_path / "a"
+    path.write_text(f"q 0 d {number}\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 1: the relevance must be a whole number"):
+        read_qrels(path)
+    if len(number) < 30:
+        path.write_text(f"q Q0 d 1 {number} tag\n", encoding="utf-8")
+        with pytest.raises(DataError, match="line 1: the score must be a number"):
+            read_run(path)
+
+
+def test_a_word_of_millions_of_letters_is_not_printed(tmp_path):
+    path = tmp_path / "a"
+    path.write_text(f"q 0 d {'x' * 10_000_000}\n")
+    with pytest.raises(DataError) as found:
+        read_qrels(path)
+    assert len(str(found.value)) < 500

@@ -23,7 +23,13 @@ _END = "end of trees"
 _HEADER = ("version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx")
 _NAMED = ("feature_names", "feature_infos")
 _MOST_LEAVES = 1 << 17  # LightGBM's own limit
-_BY_NODE = ("split_feature", "split_gain", "threshold", "decision_type", "left_child")
+_BY_NODE: tuple[str, ...] = (
+    "split_feature",
+    "split_gain",
+    "threshold",
+    "decision_type",
+    "left_child",
+)
 _BY_NODE += ("right_child", "internal_value", "internal_weight", "internal_count")
 _BY_LEAF = ("leaf_value", "leaf_weight", "leaf_count")
 _INTEGERS = ("split_feature", "decision_type", "left_child", "right_child", "cat_boundaries")
@@ -150,7 +156,7 @@ def _require_splits(
     children = np.concatenate([found["left_child"], found["right_child"]])
     parents = np.tile(np.arange(nodes), 2)
     inner = children >= 0
-    # LightGBM numbers a node after the one it is in, so that there is no way around.
+    # LightGBM numbers a node after the one it is in, so a cycle goes back somewhere.
     if (children[inner] <= parents[inner]).any():
         raise ValueError(f"{where} has a node in itself")
     want = np.concatenate([np.arange(-nodes - 1, 0), np.arange(1, nodes)])

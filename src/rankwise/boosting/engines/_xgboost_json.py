@@ -15,9 +15,21 @@ from rankwise.errors import short_repr
 from rankwise.limits import MAX_SPARSE_FEATURE, MAX_TREE_BYTES
 
 _WHOLE = re.compile(r"[0-9]{1,9}")
-_NODES = ("base_weights", "default_left", "left_children", "loss_changes", "parents")
+_NODES: tuple[str, ...] = (
+    "base_weights",
+    "default_left",
+    "left_children",
+    "loss_changes",
+    "parents",
+)
 _NODES += ("right_children", "split_conditions", "split_indices", "split_type", "sum_hessian")
-_WHOLES = ("default_left", "left_children", "parents", "right_children", "split_indices")
+_WHOLES: tuple[str, ...] = (
+    "default_left",
+    "left_children",
+    "parents",
+    "right_children",
+    "split_indices",
+)
 _WHOLES += ("split_type",)
 _NO_PARENT = 2**31 - 1
 _MOST_CATEGORIES = 1 << 24

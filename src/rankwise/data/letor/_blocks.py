@@ -82,7 +82,7 @@ def require_width(path: Path, features: Matrix | NDArray[Any]) -> None:
     A single line with feature 1000000 makes a model of a million columns.
     """
     width = int(features.shape[1])
-    values = features.nnz if sparse.issparse(features) else features.size
+    values = features.size if isinstance(features, np.ndarray) else features.nnz
     most = max(FREE_FEATURES, MAX_FEATURES_PER_VALUE * values)
     if width > most:
         raise DataError(

@@ -135,7 +135,7 @@ def _load(file: Path, wanted: dict[str, object]) -> Parsed | None:
         rows = len(target)
         fits = features.shape == (rows, header["shape"][1]) and len(queries) in (0, rows)
         fits = fits and (documents is None or len(documents) == rows)
-        if sparse.issparse(features):  # its arrays are used as they are: all places must be inside
+        if not isinstance(features, np.ndarray):  # SciPy uses its arrays as they are
             features.check_format(full_check=True)
     except Exception:  # whatever is wrong with it, it is written anew
         return None

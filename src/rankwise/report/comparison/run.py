@@ -241,6 +241,9 @@ def _integer(digits: str) -> int:
     return value
 
 
+_REASON = 300  # letters of what a parser says
+
+
 def read_object(path: Path) -> dict[str, object]:
     """Read a JSON file that holds an object."""
     try:
@@ -250,7 +253,7 @@ def read_object(path: Path) -> dict[str, object]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON of a run: {reason_of(error)}") from None
+        raise UsageError(f"{path} is not JSON of a run: {str(error)[:_REASON]}") from None
     if not isinstance(value, dict):
         raise UsageError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value
@@ -263,7 +266,7 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
     except FileNotFoundError:
         raise UsageError(f"{path} is missing: not a whole run of `rankwise compare`") from None
     except Exception as error:  # a damaged file ends in whatever its parser stumbled over
-        reason = str(error).partition("\n")[0]
+        reason = reason_of(error.__cause__ or error)
         raise UsageError(f"{path} is not a file of plain arrays: {reason}") from None
     target = arrays.get("target")
     if target is None or target.ndim != 1 or not len(target):

@@ -94,7 +94,7 @@ def rows_of_part(run: Path, part: str) -> Rows:
             f"{run}: has no {PARTS_FILE}, which an earlier rankwise did not write; "
             "repeat its `rankwise compare` with --resume, which trains nothing again"
         )
-    with foreign_errors(f"{run / PARTS_FILE}: holds no rows of a run", DataError):
+    with foreign_errors(f"{run / PARTS_FILE}: holds no rows of a run", DataError, ours_too=True):
         found = read_npz(run / PARTS_FILE)[part]
         if found.ndim != 1 or found.dtype.kind not in "iu":
             raise ValueError(f"{part} holds {found.dtype} of shape {found.shape}")

@@ -12,7 +12,7 @@ import torch
 
 from rankwise.data.detection import KINDS, DetectionSplits, open_detection
 from rankwise.data.images.image_file import read_image
-from rankwise.errors import UsageError, foreign_errors
+from rankwise.errors import UsageError
 from rankwise.files import read_json
 from rankwise.report import Section, write_json, write_whole
 from rankwise.report.verdict import verdict
@@ -60,10 +60,12 @@ def load_run(out: Path, changes: Sequence[str] = ()) -> FinishedRun:
     """Load the detector of a finished run, in evaluation mode, and its settings after changes."""
     files.require_finished(out, _CLASSES)
     settings = Settings.read(out / CONFIG, changes)
-    with foreign_errors(f"{out / _CLASSES}: does not have classes and thresholds", ours_too=True):
+    try:
         known = read_json(out / _CLASSES)
         classes = tuple(map(str, known["classes"]))
         thresholds = tuple(map(float, known["thresholds"]))
+    except Exception:  # whatever it holds instead
+        raise UsageError(f"{out / _CLASSES}: does not have classes and thresholds") from None
     if len(classes) != len(thresholds):
         raise UsageError(
             f"{out / _CLASSES}: must have a threshold for each of its {len(classes)} classes, "
