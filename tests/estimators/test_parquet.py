@@ -176,3 +176,35 @@ def test_values_that_cannot_be_learned_from_are_named(numbers, tmp_path):
     path = written(numbers.clear(), tmp_path)
     with pytest.raises(ValueError, match="and no rows"):
         ranker.fit_parquet(path, "y")
+
+
+@pytest.mark.parametrize("name", ["linear", "xgboost"])
+def test_some_rows_with_arrays_are_those_rows_in_memory(mixed, tmp_path, name):
+    from sklearn.base import clone
+
+    rows = np.flatnonzero(np.arange(mixed.height) % 3 > 0)
+    some = mixed[rows]
+    target, weight = (some["y"] == "yes").to_numpy(), some["w"].to_numpy() + 1
+    drop, features = ["y", "w", "row"], some.drop("y", "w", "row")
+    on_disk = clone(RANKERS[name]).fit_parquet(
+        written(mixed, tmp_path), target, weight=weight, drop=drop, rows=rows
+    )
+    in_memory = clone(RANKERS[name]).fit(features, target, sample_weight=weight)
+    scores = (each.decision_function(features) for each in (on_disk, in_memory))
+    np.testing.assert_allclose(*scores, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "target", "message"),
+    [
+        ([2, 1, 5], [0, 1, 0], "rows must be numbers of rows, ascending"),
+        ([1, 1, 5], [0, 1, 0], "rows must be numbers of rows, ascending"),
+        ([-1, 1, 5], [0, 1, 0], "rows must be numbers of rows, ascending"),
+        ([1, 2, 900], [0, 1, 0], "rows must be numbers from 0 to 899"),
+        ([1, 2, 3], [0, 1], "target must have a value for each of 3 rows, got 2"),
+    ],
+)
+def test_rows_that_are_not_there_are_refused(numbers, tmp_path, rows, target, message):
+    path = written(numbers, tmp_path)
+    with pytest.raises(ValueError, match=message):
+        LinearRanker("ap").fit_parquet(path, target, rows=rows, drop=["y"])
