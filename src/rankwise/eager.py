@@ -77,7 +77,7 @@ def eager_backward(backward: Callable[Concatenate[C, P], T]) -> Callable[Concate
     def call(ctx: C, /, *gradients: P.args, **none: P.kwargs) -> T:
         if torch.is_grad_enabled():
             return once(ctx, *map(_with_graph, gradients), **none)
-        return once(ctx, *gradients, **none)
+        return backward(ctx, *gradients, **none)
 
     return eager_only(call)
 
