@@ -123,6 +123,16 @@ class Lists:
         """Mass of the negatives of each list, (lists, 1)."""
         return self.negative_weight.sum(-1, keepdim=True)
 
+    @property
+    def positive_mass(self) -> Tensor | int:
+        """:attr:`n_positives`, as a number where all items count once."""
+        return self.positives.shape[-1] if self.even else self.n_positives
+
+    @property
+    def negative_mass(self) -> Tensor | int:
+        """:attr:`n_negatives`, as a number where all items count once."""
+        return self.negatives.shape[-1] if self.even else self.n_negatives
+
     @cached_property
     def complete(self) -> Tensor:
         """Which lists have both classes, or two relevances: the others have nothing to rank."""
@@ -181,6 +191,8 @@ class Lists:
         lists.__dict__.update({name: own[name] for name in _FIELDS}, **changes)
         if "positives" in changes:
             lists.__dict__["scratch"] = {}
+        if "ids" in own and "list_ids" not in changes:
+            lists.__dict__["ids"] = own["ids"]
         return lists
 
     def detached(self) -> Lists:
@@ -191,17 +203,22 @@ class Lists:
 
     def mean_over_positives(self, values: Tensor) -> Tensor:
         """Return the mean of one value per positive, one number for each list."""
-        weight = self.positive_weight
         if self.even:
-            return values.mean(-1, dtype=torch.promote_types(values.dtype, weight.dtype))
-        return (values * weight).sum(-1) / self.n_positives.squeeze(-1)
+            return _mean(values, self.positive_weight.dtype)
+        return (values * self.positive_weight).sum(-1) / self.n_positives.squeeze(-1)
 
     def mean_over_negatives(self, values: Tensor) -> Tensor:
         """Return the mean of one value per negative, one number for each list."""
-        weight = self.negative_weight
         if self.even:
-            return values.mean(-1, dtype=torch.promote_types(values.dtype, weight.dtype))
-        return (values * weight).sum(-1) / self.n_negatives.squeeze(-1)
+            return _mean(values, self.negative_weight.dtype)
+        return (values * self.negative_weight).sum(-1) / self.n_negatives.squeeze(-1)
+
+
+def _mean(values: Tensor, dtype: torch.dtype) -> Tensor:
+    """The mean along the lists, in this dtype at least."""
+    if values.dtype is dtype:
+        return values.mean(-1)
+    return values.mean(-1, dtype=torch.promote_types(values.dtype, dtype))
 
 
 _FIELDS = tuple(Lists.__dataclass_fields__)  # the last two hold no tensors of their own
@@ -319,11 +336,8 @@ def split_by_target(
 ) -> Lists:
     """Split lists that :func:`check_values` has checked, as :func:`split_lists` does."""
     if scores.dim() != 2:
-        rows = math.prod(scores.shape[:-1]), scores.shape[-1]
-        scores, target = scores.reshape(rows), target.reshape(rows)
-        mask, weight, item_ids, previous = (
-            None if t is None else t.reshape(rows) for t in (mask, weight, item_ids, previous)
-        )
+        scores, target, *others = in_rows(scores, target, mask, weight, item_ids, previous)
+        mask, weight, item_ids, previous = others
     if fill_masked and mask is not None:
         scores, target, weight = _filled(scores, target, weight, mask)
     positive = target if target.dtype == torch.bool else target > 0
@@ -347,6 +361,15 @@ def split_by_target(
         places=above if whole_negatives else None,
         ones=(above_weight, below_weight) if even_above and even_below else None,
     )
+
+
+def in_rows(
+    scores: Tensor, target: Tensor, *others: Tensor | None
+) -> tuple[Tensor, Tensor, *tuple[Tensor | None, ...]]:
+    """Return tensors of one shape (…, items) as rows of lists, (lists, items)."""
+    rows = math.prod(scores.shape[:-1]), scores.shape[-1]
+    reshaped = [None if t is None else t.reshape(rows) for t in others]
+    return scores.reshape(rows), target.reshape(rows), *reshaped
 
 
 def _taken(values: Tensor, where: Tensor | None) -> Tensor:
@@ -377,7 +400,7 @@ def _side(
         where = chosen.reshape(-1).nonzero().view(1, -1)
         if weight is not None:
             return where, weight.gather(-1, where), False
-        return where, where.new_ones(where.shape, dtype=dtype), True
+        return where, torch.ones(where.shape, dtype=dtype, device=where.device), True
     counts = chosen.view(torch.uint8).sum(-1, dtype=torch.int32)
     shortest, longest = (end.item() for end in counts.aminmax()) if len(counts) else (0, 0)
     columns = _columns(chosen, sparse=longest * _SPARSE <= chosen.shape[1])

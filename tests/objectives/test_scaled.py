@@ -40,6 +40,21 @@ def test_the_gradient_of_auto_is_that_of_the_whole():
     )
 
 
+@pytest.mark.parametrize("running", [False, True])
+def test_one_list_has_the_value_and_gradient_of_the_general_path(running):
+    def step(**given: Tensor) -> tuple[Tensor, Tensor]:
+        scores = (100 + SCORES[:1]).requires_grad_()
+        value = Gap("auto", running=running)(scores, TARGET[:1], **given)
+        return value, torch.autograd.grad(value, scores)[0]
+
+    mask = torch.ones(1, 4, dtype=torch.bool)  # masked lists take the general path
+    for plain, general in zip(step(), step(mask=mask), strict=True):
+        torch.testing.assert_close(plain, general)
+    assert torch.autograd.gradcheck(
+        lambda s: Gap("auto")(s, TARGET[:1]), SCORES[:1].clone().requires_grad_()
+    )
+
+
 def test_equal_scores_are_divided_by_1():
     scores = torch.full((1, 4), 3.0, requires_grad=True)
     value = Gap("auto")(scores, TARGET[:1])

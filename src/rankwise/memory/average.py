@@ -123,7 +123,7 @@ class MovingAverage(nn.Module):
         else:
             moved = known.lerp(estimate, rate)
             if previous is not None:
-                moved = moved + self.correction * (estimate - previous)
+                moved = moved.add_(estimate - previous, alpha=self.correction)
         return torch.where(seen.unsqueeze(-1), moved, estimate)
 
     def _known(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -137,16 +137,21 @@ class MovingAverage(nn.Module):
     def _store(self, ids: Tensor, current: Tensor, valid: Tensor | None) -> None:
         """Several rows of one id are equal: any of them may be the one that is stored."""
         value, seen = self._known(ids)
-        if valid is not None:
-            current, valid = current.where(valid.unsqueeze(-1), value), seen | valid
         if value is self.value:
-            value.copy_(current)
-            seen.fill_(True) if valid is None else seen.copy_(valid)
+            if valid is None:
+                value.copy_(current)
+                seen.fill_(True)
+            else:
+                torch.where(valid.unsqueeze(-1), current, value, out=value)
+                seen.logical_or_(valid)
+            return
+        places = self.places(ids)
+        if valid is None:
+            valid = torch.ones_like(seen)
         else:
-            places = self.places(ids)
-            self.value.index_copy_(0, places, current)
-            kept = torch.ones_like(seen) if valid is None else valid
-            self.seen.index_copy_(0, places, kept)
+            current, valid = current.where(valid.unsqueeze(-1), value), seen | valid
+        self.value.index_copy_(0, places, current)
+        self.seen.index_copy_(0, places, valid)
 
     def _mean_by_id(self, ids: Tensor, values: Tensor) -> Tensor:
         """Mean of the values of its id for every row; with ``log`` of what they are logarithms of.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.eager import Context, Function, eager_backward
-from rankwise.lists import Lists, split_by_target
+from rankwise.lists import Lists, in_rows, split_by_target
 from rankwise.pairs.ragged import size_classes
 
 MemoryBy = Literal["list", "item"] | None
@@ -85,22 +84,20 @@ def read_batch(
         memory_by: What the objective's memory is kept by: other ids are dropped.
         fill_masked: Whether masked items may hold NaN.
     """
-    rows = math.prod(scores.shape[:-1]), scores.shape[-1]
-    batch = Batch(
-        scores,
-        target,
-        arguments.mask,
-        arguments.weight,
-        arguments.item_ids if memory_by == "item" else None,
-        None if arguments.previous_scores is None else arguments.previous_scores.detach(),
-        fill_masked=fill_masked,
-    )
-    list_ids = arguments.list_ids if memory_by == "list" else None
-    if arguments.groups is not None:
-        return _ragged(batch, arguments.groups, list_ids)
+    mask, groups, weight, list_ids, item_ids, previous = arguments
+    list_ids = list_ids if memory_by == "list" else None
+    item_ids = item_ids if memory_by == "item" else None
+    previous = None if previous is None else previous.detach()
+    if groups is not None:
+        batch = Batch(scores, target, mask, weight, item_ids, previous, fill_masked=fill_masked)
+        return _ragged(batch, groups, list_ids)
     if scores.dim() != 2:
-        batch = batch.map(lambda t: t.reshape(rows))
-    return [batch if list_ids is None else batch._replace(list_ids=list_ids.reshape(-1))]
+        scores, target, *others = in_rows(scores, target, mask, weight, item_ids, previous)
+        mask, weight, item_ids, previous = others
+    list_ids = None if list_ids is None else list_ids.reshape(-1)
+    return [
+        Batch(scores, target, mask, weight, item_ids, previous, list_ids, fill_masked=fill_masked)
+    ]
 
 
 def _ragged(batch: Batch, groups: Tensor, list_ids: Tensor | None) -> list[Batch]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_positive
-from rankwise.eager import eager_backward
+from rankwise.eager import Context, Function, eager_backward
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._batch import Batch
@@ -47,24 +47,62 @@ class ScaledObjective(Objective):
         self.spread = MovingAverage(1, ema_rate=_EMA_RATE) if running else None
 
     def rescale(self, batches: list[Batch]) -> tuple[list[Batch], Tensor | float]:
-        """Return batches with the gradient of the spread in them, and the spread."""
+        """Return batches with the gradient of the spread in them, and what still divides them.
+
+        That is the spread, or 1 where it has divided them already: for one list, in few operations.
+        """
         if self.score_scale != "auto":
             return batches, float(self.score_scale)
-        scores = [batch.scores for batch in batches]
+        with_gradient = torch.is_grad_enabled() and any(b.scores.requires_grad for b in batches)
+        batch, alone = batches[0], len(batches) == 1 and self.exchange is None
+        plain = batch.scores.shape[0] == 1 and batch.mask is None and batch.weight is None
+        if with_gradient and alone and plain and 0 < batch.scores.shape[1] <= _BLOCK_ITEMS:
+            scores = accumulating(batch.scores.detach())
+            variance, mean = torch.var_mean(scores, correction=0)
+            floor = torch.finfo(batch.scores.dtype).tiny
+            # Below the floor the scale is a constant, and has no gradient.
+            unit = torch.where(variance > floor, (scores - mean) / variance.sqrt(), 0)
+            divisor = self._spread_of(variance, floor)
+            divided = _OneListInUnits.apply(batch.scores, unit, divisor)
+            previous = None if batch.previous is None else batch.previous / divisor
+            return [batch._replace(scores=divided, previous=previous)], 1.0
         moments = measure(batches, None if self.exchange is None else self.exchange.total)
-        if torch.is_grad_enabled() and any(s.requires_grad for s in scores):
-            scores = _OwnSpread.apply(batches, moments, *scores)  # type: ignore[no-untyped-call]
-            batches = [batch._replace(scores=s) for batch, s in zip(batches, scores, strict=True)]
-        alone = isinstance(moments.lists, int) and moments.lists == 1
-        variance = moments.variance if alone else moments.variance / moments.lists
+        if with_gradient:
+            attached = _OwnSpread.apply(  # type: ignore[no-untyped-call]
+                batches, moments, *(batch.scores for batch in batches)
+            )
+            batches = [batch._replace(scores=s) for batch, s in zip(batches, attached, strict=True)]
+        return batches, self._spread_of(moments.variance / moments.lists, moments.floor)
+
+    def _spread_of(self, variance: Tensor, floor: float) -> Tensor:
+        """The spread of a batch or, if it is running, of the batches up to this one."""
         if self.spread is not None:
             # NaN, of no list or of NaN scores under no_checks(), must not stay in the average.
             key = torch.zeros(1, dtype=torch.long, device=variance.device)
-            row = variance.reshape(1, 1)
-            variance = self.spread.update(key, row, valid=row[0] < torch.inf).reshape(())
+            known = variance < torch.inf
+            variance = self.spread.update(key, variance.reshape(1, 1), valid=known).reshape(())
         # Scores that are all but tied are not blown up beyond what their gradients can hold.
-        spread = variance.clamp_min(moments.floor).sqrt().to(scores[0].dtype)
-        return batches, torch.where(variance > 0, spread, 1)
+        return torch.where(variance > 0, variance.clamp_min(floor).sqrt(), 1)
+
+
+class _OneListInUnits(Function):
+    """Scores divided by their spread, with the gradient of a loss of s/σ(s).
+
+    That is (g − u·mean(u·g))/σ, where u are the scores with mean 0 and spread 1, and g arrives.
+    """
+
+    @staticmethod
+    def forward(ctx: Context[None], scores: Tensor, unit: Tensor, spread: Tensor) -> Tensor:
+        ctx.save_for_backward(scores, unit, spread)
+        return scores / spread
+
+    @staticmethod
+    @eager_backward
+    def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,), (_, unit, spread) = arriving, ctx.saved_tensors
+        along = (unit * gradient).sum()
+        across = torch.addcmul(gradient, unit, along, value=-1 / unit.shape[1])
+        return (across / spread).to(gradient.dtype), None, None
 
 
 class Block(NamedTuple):
@@ -83,7 +121,6 @@ class Moments(NamedTuple):
     lists: Tensor | int  # number of lists that have items
     means: list[list[Tensor]]  # of the lists of every block of every batch, (rows, 1)
     add_up: AddUp | None = None
-    block: Block | None = None  # the only one of a small call
     floor: float = 0.0  # least variance that scores are divided by the root of
 
 
@@ -98,7 +135,7 @@ def measure(batches: list[Batch], add_up: AddUp | None = None) -> Moments:
             squares, size = block.apart * block.apart, block.apart.shape[1]
             if block.share is None:
                 rows = squares.shape[0] if size else 0
-                variances.append(squares.mean() if rows == 1 else squares.sum() / max(1, size))
+                variances.append(squares.sum() / max(1, size))
                 counts.append(rows)
             else:
                 variances.append((squares * block.share).sum())
@@ -111,9 +148,8 @@ def measure(batches: list[Batch], add_up: AddUp | None = None) -> Moments:
     if add_up is not None:
         count = torch.as_tensor(lists, device=variance.device).to(variance)
         variance, lists = add_up(torch.stack([variance, count]))
-    only = block if len(batches) == len(means[0]) == 1 else None
     floor = torch.finfo(batches[0].scores.dtype).tiny
-    return Moments(variance, lists, means, add_up, only, floor)
+    return Moments(variance, lists, means, add_up, floor)
 
 
 def _blocks(batch: Batch, means: list[Tensor] | None = None) -> Iterator[Block]:
@@ -148,16 +184,13 @@ class _OwnSpread(torch.autograd.Function):
     def forward(ctx, batches: list[Batch], moments: Moments, *scores: Tensor):  # type: ignore[no-untyped-def]
         ctx.moments = moments
         ctx.save_for_backward(*scores)
-        ctx.batches = [] if moments.block else [batch.detached() for batch in batches]
+        ctx.batches = [batch.detached() for batch in batches]
         return tuple(s.view_as(s) for s in scores)
 
     @staticmethod
     @eager_backward
     def backward(ctx, *arriving: Tensor):  # type: ignore[no-untyped-def]
         moments: Moments = ctx.moments
-        if moments.block is not None:
-            pull = _pull(moments, (moments.block.apart * arriving[0]).sum())
-            return None, None, _without(arriving[0], moments.block, pull)
         lists = list(zip(ctx.batches, moments.means, arriving, strict=True))
         along = torch.zeros_like(moments.variance)
         for batch, means, gradient in lists:

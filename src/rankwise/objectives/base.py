@@ -329,6 +329,8 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         self, updates: list[MemoryUpdate], total: Tensor, count: int
     ) -> tuple[list[MemoryUpdate], Tensor, int]:
         """Return one update for every deferred memory, the total risk and the number of lists."""
+        if self.exchange is None and len(updates) <= 1:
+            return updates, total, count
         joined = []
         for memory in self.modules():
             if not isinstance(memory, DeferredAverage):
@@ -353,8 +355,11 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         scores = batches[0].scores
         dtype = torch.promote_types(scores.dtype, torch.float32)
         count = sum(part.values.shape[0] for part in risks)
-        counted = [part.values.sum() for part in risks if part.values.shape[0]]
-        total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)
+        if len(risks) == count == 1:
+            total = risks[0].values.reshape(())
+        else:
+            counted = [part.values.sum() for part in risks if part.values.shape[0]]
+            total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)
         updates, total, count = self.of_all_processes(updates, total, count)
         self.update_memories(updates)
         nothing_to_rank = count == 0

@@ -94,9 +94,8 @@ def over_lists(
         _check(given)
     dtype = torch.promote_types(given.upper.dtype, torch.float32)
     if given.upper_groups is None and given.lower_groups is None:
-        if not checked and given.lower_mask is None and _are_rows(given):
-            found = of_rows(Rows(given.upper, given.lower, given.weight))
-            return found if found.dtype is dtype else found.to(dtype)
+        if are_trusted_rows(given):
+            return of_rows(Rows(given.upper, given.lower, given.weight)).to(dtype)
         rows, leading = _as_rows(*given[:4], checked=checked)
         return of_rows(rows).to(dtype).reshape(*leading, given.upper.shape[-1])
     groups = _groups(given)
@@ -108,10 +107,20 @@ def over_lists(
     return _regroup(parts, given.upper)
 
 
-def _are_rows(given: PairInput) -> bool:
-    """Whether the arguments are rows already, as an objective passes them."""
-    upper, lower = given.upper, given.lower
-    return upper.dim() == 2 == lower.dim() and upper.shape[0] == lower.shape[0]
+def are_trusted_rows(given: PairInput) -> bool:
+    """Return whether the arguments are rows of one dtype, checked by an objective."""
+    dtype, weight = given.upper.dtype, given.weight
+    return (
+        trusted.get()
+        and given.lower_mask is None
+        and given.upper_groups is None
+        and given.lower_groups is None
+        and dtype in (torch.float32, torch.float64)
+        and dtype is given.lower.dtype
+        and (weight is None or weight.dtype is dtype)
+        and given.upper.dim() == 2 == given.lower.dim()
+        and given.upper.shape[0] == given.lower.shape[0]
+    )
 
 
 def accumulating(t: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from rankwise.pairs._dense import DenseReduce, sum_over_lower
 from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.rows import PairInput, Rows, over_lists
+from rankwise.pairs.rows import PairInput, Rows, are_trusted_rows, over_lists, share_rows
 from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
 
 Method = Literal["auto", "sorted", "exponential", "compiled", "dense"]
@@ -78,6 +78,13 @@ def pair_sum(
     given = PairInput(upper, lower, weight, lower_mask, upper_groups, lower_groups)
     if method != "auto":
         require_one_of("method", method, get_args(Method))
+    elif (
+        isinstance(surrogate, Surrogate)
+        and are_trusted_rows(given)
+        and share_rows.get() is None
+        and _is_small_batch(surrogate.form(), given)
+    ):  # without the steps in between, which cost a small batch as much as its sums
+        return small_batch_sum(surrogate, upper, lower, weight)
     of_groups = None
     if isinstance(surrogate, Surrogate) and upper_groups is not None:
         forms = _forms(surrogate)
@@ -169,10 +176,14 @@ def _forms(surrogate: Surrogate) -> tuple[PairForm, PairForm, PairForm]:
 
 def _cheapest(form: PairForm, slope: PairForm, rows: Rows) -> Method | Literal["small batch"]:
     """Return the cheapest method: all pairs where these are few, in all or for a score."""
-    n_upper, n_lower = rows.upper.shape[-1], rows.lower.shape[-1]
-    pairs = len(rows.upper) * n_upper * n_lower
-    if form.breaks and 0 < pairs <= _SMALL_BATCH:
+    if _is_small_batch(form, rows):
         return "small batch"
+    n_upper, n_lower = rows.upper.shape[-1], rows.lower.shape[-1]
     sort: Method = "compiled" if can_compile(rows, form, slope) else "exponential"
     few = n_upper * n_lower <= _PAIRS_OF_A_SCORE[sort][form.has_exponentials] * (n_upper + n_lower)
     return "dense" if form.breaks and few else sort  # without breaks it takes linear time
+
+
+def _is_small_batch(form: PairForm, rows: Rows | PairInput) -> bool:
+    """Whether the small-batch path is the cheapest; without breaks a sum takes linear time."""
+    return bool(form.breaks) and 0 < rows.upper.numel() * rows.lower.shape[-1] <= _SMALL_BATCH

@@ -70,6 +70,16 @@ def test_what_is_not_compiled_is_named_and_summed_by_torch():
 
 
 @needs_numba
+def test_more_scores_than_32_bit_places_are_summed_by_torch(monkeypatch):
+    monkeypatch.setattr("rankwise.pairs._compiled.choice._MOST", 8_999)
+    upper, lower = torch.randn(300), torch.randn(9_000)
+    with pytest.raises(ValueError, match=r"fewer than 2³¹ a side.*got 300 and 9000 scores"):
+        pair_sum(OneSidedHuber(), upper, lower, method="compiled")
+    found = pair_sum(OneSidedHuber(), upper, lower)
+    assert torch.equal(found, pair_sum(OneSidedHuber(), upper, lower, method="sorted"))
+
+
+@needs_numba
 def test_switched_off(monkeypatch):
     monkeypatch.setenv("RANKWISE_COMPILED", "0")
     upper, lower = torch.randn(300), torch.randn(9_000)

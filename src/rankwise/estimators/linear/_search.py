@@ -220,7 +220,7 @@ def fixed_at(
         if objective.gain == "annealed":
             ratio = false_positive_rate(objective.false_positives, lists) / found
             median = weighted_median(ratio, lists.positive_weight)
-            gain = torch.where(median > 0, torch.minimum(gain, 1 / median), gain)
+            gain = (1 / median).clamp(max=gain)  # 1/0 = ∞: without errors it is the full gain
         kept.append((part, gain / found))
 
     def loss(now: Tensor) -> Tensor:

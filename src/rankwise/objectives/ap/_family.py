@@ -89,14 +89,12 @@ class PrecisionObjective(ScaledObjective):
         if self.outer_steps is not None and self.training:
             self.outer_step += 1
 
-    def full_gain(self, lists: Lists) -> Tensor:
-        """Return (1−π)/π of every list, (lists, 1)."""
-        if lists.even and (self.prior is None or self.odds is not None):
-            odds = lists.negatives.shape[-1] / lists.positives.shape[-1]
-            odds = odds if self.odds is None else self.odds
-            return lists.positive_weight.new_full((lists.positives.shape[0], 1), odds)
+    def full_gain(self, lists: Lists) -> Tensor | float:
+        """Return (1−π)/π of every list, (lists, 1), or one number for all of them."""
         if self.prior is None:
-            return lists.n_negatives / lists.n_positives
+            return lists.negative_mass / lists.positive_mass
+        if self.odds is not None:
+            return self.odds
         prior = self.prior.to(lists.n_positives)
         if prior.dim() and lists.list_ids is not None:
             prior = prior[lists.list_ids].unsqueeze(-1)
@@ -109,19 +107,22 @@ class PrecisionObjective(ScaledObjective):
         """
         full = self.full_gain(lists)
         if self.gain == "fixed":
-            return full, []
+            if isinstance(full, Tensor):
+                return full, []
+            return lists.positive_weight.new_full((lists.positives.shape[0], 1), full), []
         if lists.even:
             median = ratio.detach().nanmedian(-1, keepdim=True).values
         else:
             median = weighted_median(ratio.detach(), lists.positive_weight)
         # A median of 0 is a ranking without errors: 1/0 = ∞, no need to anneal. Nor for NaN.
-        gain = torch.fmin(full, median.reciprocal())
+        inverse = median.reciprocal()
+        gain = torch.where(inverse < full, inverse, full)
         if self.gain_average is None:
             return gain, []
         log_gain = gain.log()
         smooth = self.gain_average.preview(lists.ids, log_gain).exp().to(gain.dtype)
         update = MemoryUpdate(self.gain_average, lists.ids, log_gain)
-        return torch.minimum(full, smooth), [update]
+        return smooth.clamp(max=full), [update]
 
 
 def _check_outer(outer: Outer, steps: int | None) -> None:

@@ -10,10 +10,10 @@ from rankwise.lists import Lists
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective
 from rankwise.objectives.ap.formulas import (
-    false_positive_rate,
-    precision_loss,
+    error_share,
+    negatives_above,
+    positives_above,
     surprise_loss,
-    true_positive_rate,
 )
 from rankwise.objectives.base import Reduction
 from rankwise.pairs import (
@@ -99,16 +99,16 @@ class AveragePrecision(PrecisionObjective):
 
     def risk(self, lists: Lists) -> Tensor:
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.through_tpr):
-            found = true_positive_rate(self.true_positives, lists)
+            rank = positives_above(self.true_positives, lists)
         if isinstance(self.false_positives, Exponential):
             # Of an absent positive above all others the rate may be 0, and its logarithm −∞.
-            log_rate = found.masked_fill(lists.positive_weight == 0, 1).log()
-            return self._from_logarithms(lists, self.false_positives.scale, log_rate)
-        rate = false_positive_rate(self.false_positives, lists)
-        gain, _ = self.gain_of(lists, rate.detach() / found)
-        # What has no gradient comes first: a short graph is a fast one for small batches.
-        odds = rate * (gain / found)
-        return lists.mean_over_positives(precision_loss(odds, self.power))
+            rate = (rank / lists.positive_mass).masked_fill(lists.positive_weight == 0, 1)
+            return self._from_logarithms(lists, self.false_positives.scale, rate.log())
+        # FPR_i/TPR_i = above_i/right_i, with a gradient in one number only.
+        above = negatives_above(self.false_positives, lists)
+        right = rank * (lists.negative_mass / lists.positive_mass)
+        gain, _ = self.gain_of(lists, above.detach() / right)
+        return lists.mean_over_positives(error_share(above, right / gain, self.power))
 
     def _from_logarithms(self, lists: Lists, scale: float, log_rate: Tensor) -> Tensor:
         """The same of exponentials, whose sums leave the range of numbers long before their log."""

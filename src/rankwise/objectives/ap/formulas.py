@@ -30,9 +30,13 @@ def false_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
     Reference:
         SOPRC, Eq. 4.
     """
+    return negatives_above(surrogate, lists) / lists.negative_mass
+
+
+def negatives_above(surrogate: Surrogate, lists: Lists) -> Tensor:
+    """Compute Σ_{j∈N} w_j · ℓ(s_i − s_j), the surrogate number of negatives above a positive."""
     weight = None if lists.even else lists.negative_weight
-    above = pair_sum(surrogate, lists.positives, lists.negatives, weight=weight)
-    return above / (lists.negatives.shape[-1] if lists.even else lists.n_negatives)
+    return pair_sum(surrogate, lists.positives, lists.negatives, weight=weight)
 
 
 def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
@@ -58,11 +62,14 @@ def true_positive_rate(surrogate: Surrogate, lists: Lists) -> Tensor:
     Reference:
         SOPRC, Eq. 4, with the item itself as in the authors' code.
     """
-    positives = lists.positives
+    return positives_above(surrogate, lists) / lists.positive_mass
+
+
+def positives_above(surrogate: Surrogate, lists: Lists) -> Tensor:
+    """Compute 1 + Σ_{j≠i} w_j · ℓ(s_i − s_j), the surrogate rank of a positive among them."""
     weight = None if lists.even else lists.positive_weight
-    total = pair_sum(surrogate, positives, positives, weight=weight)
-    itself = 1 - surrogate.maximum(0, 0)  # 1 in place of ℓ(0), which the sum has
-    return (total + itself) / (positives.shape[-1] if lists.even else lists.n_positives)
+    total = pair_sum(surrogate, lists.positives, lists.positives, weight=weight)
+    return total + (1 - surrogate.maximum(0, 0))  # 1 in place of ℓ(0), which the sum has
 
 
 def saturating(x: Tensor) -> Tensor:
@@ -110,6 +117,14 @@ def precision_loss(x: Tensor, power: float = 1.0) -> Tensor:
         SOPRC, Eq. 3, for q = 1; the others are the generalized logarithm of the precision.
     """
     return x / (1 + x) if power == 1 else surprise_loss(torch.log1p(x), power)
+
+
+def error_share(wrong: Tensor, right: Tensor, power: float) -> Tensor:
+    """Compute ``precision_loss(wrong / right, power)``: for q = 1 it is wrong/(wrong + right).
+
+    With a constant ``right`` the graph has two operations, which a small batch notices.
+    """
+    return wrong / (wrong + right) if power == 1 else precision_loss(wrong / right, power)
 
 
 def surprise_loss(surprise: Tensor, power: float) -> Tensor:

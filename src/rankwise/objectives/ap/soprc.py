@@ -12,8 +12,8 @@ from rankwise.memory import MovingAverage, interpolate_quantiles
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective, Prior
 from rankwise.objectives.ap.formulas import (
-    false_positive_rate,
-    precision_loss,
+    error_share,
+    negatives_above,
     semi_variance,
     true_positive_rate,
 )
@@ -115,10 +115,10 @@ class SOPRC(PrecisionObjective):
         return self.vector.update(list_ids, summaries)
 
     def risk(self, lists: Lists) -> Risk:
-        rate = false_positive_rate(self.false_positives, lists)
-        found = self._true_positive_rate(lists)
-        gain, updates = self.gain_of(lists, rate.detach() / found)
-        loss = lists.mean_over_positives(precision_loss(rate * (gain / found), self.power))
+        above = negatives_above(self.false_positives, lists)
+        right = self._true_positive_rate(lists) * lists.negative_mass  # FPR_i/T_i = above_i/right_i
+        gain, updates = self.gain_of(lists, above.detach() / right)
+        loss = lists.mean_over_positives(error_share(above, right / gain, self.power))
         if any(self.semi_variance):
             loss = loss + semi_variance(lists, *self.semi_variance)
         return Risk(loss, updates)

@@ -12,7 +12,7 @@ from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives._scaled import ScoreScale
 from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective, Prior
-from rankwise.objectives.ap.formulas import false_positive_rate, precision_loss, stable_weights
+from rankwise.objectives.ap.formulas import error_share, negatives_above, stable_weights
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.pairs import OneSidedHuber
 
@@ -121,17 +121,17 @@ class StableAP(PrecisionObjective):
         return self.mean.update(list_ids, summaries)
 
     def risk(self, lists: Lists) -> Risk:
-        positives, center = self._units(lists.detached())
+        positives, center = self._units(lists)
         weights = self._weights(lists, positives)
         if self.squash:
             lists = lists.replace(
                 positives=torch.sigmoid(lists.positives - center),
                 negatives=torch.sigmoid(lists.negatives - center),
             )
-        errors = weights * false_positive_rate(self.surrogate, lists)
+        errors = negatives_above(self.surrogate, lists) * (weights / lists.negative_mass)
         gain, updates = self.gain_of(lists, errors)
-        x = gain.squeeze(-1) * lists.mean_over_positives(errors)
-        return Risk(torch.sqrt(self.epsilon**2 + precision_loss(x, self.power)), updates)
+        wrong, right = lists.mean_over_positives(errors), gain.reciprocal().squeeze(-1)
+        return Risk(torch.sqrt(self.epsilon**2 + error_share(wrong, right, self.power)), updates)
 
     def _weights(self, lists: Lists, positives: Tensor) -> Tensor:
         if lists.remembered is not None:
@@ -146,8 +146,9 @@ class StableAP(PrecisionObjective):
     def _units(self, lists: Lists) -> tuple[Tensor, Tensor]:
         """Return the positives in the units of μ̂ and the center, computed once per call."""
         if self not in lists.scratch:
-            center = self._center(lists)
-            lists.scratch[self] = self._own_units(lists, center), center
+            detached = lists.detached()
+            center = self._center(detached)
+            lists.scratch[self] = self._own_units(detached, center), center
         units, center = lists.scratch[self]
         return units, center
 
@@ -164,17 +165,15 @@ class StableAP(PrecisionObjective):
             return torch.zeros_like(lists.positive_weight[:, :1])
         middle = lists.mean_over_positives(lists.positives)
         below = lists.mean_over_negatives(lists.negatives)
-        return ((middle + below) / 2).unsqueeze(-1)
+        return middle.lerp(below, 0.5).unsqueeze(-1)
 
 
 def _spread(lists: Lists) -> Tensor:
     """Return the standard deviation of the scores of every list, (lists, 1); 1 if all are equal."""
     if lists.even:
-        scores = lists.scores.to(lists.positive_weight.dtype)
-        apart = scores - scores.mean(-1, keepdim=True)
-        spread = (apart * apart).mean(-1, keepdim=True).sqrt()
+        spread = lists.scores.to(lists.positive_weight.dtype).std(-1, correction=0, keepdim=True)
     else:
         share = lists.weight / lists.weight.sum(-1, keepdim=True)
         apart = lists.scores - (share * lists.scores).sum(-1, keepdim=True)
         spread = (share * apart**2).sum(-1, keepdim=True).sqrt()
-    return torch.where(spread > 0, spread, 1)
+    return torch.threshold(spread, 0, 1)

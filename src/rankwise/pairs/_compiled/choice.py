@@ -13,23 +13,25 @@ from rankwise.pairs.rows import PairInput, Rows
 from rankwise.pairs.surrogates import Surrogate
 
 _MANY = 1 << 13  # items from which numba is worth its import
+_MOST = 2**31 - 1  # items of a side: their places are 32-bit integers
 _HIGHEST = 2  # power of a difference that is summed
 
 
 def can_compile(given: Rows | PairInput, *forms: PairForm) -> bool:
     """Return whether the sums of these forms can be compiled, and are worth it."""
     many = given.upper.numel() + given.lower.numel() >= _MANY
-    return many and _is_possible(given.upper, *forms) and is_available()
+    return many and _is_possible(given, *forms) and is_available()
 
 
 def require_compiled(surrogate: Surrogate, given: Rows | PairInput) -> None:
     """Raise unless the sums of a surrogate can be compiled."""
     require("rankwise.pairs", "numba")
-    possible = _is_possible(given.upper, surrogate.form(), surrogate.form(1))
+    possible = _is_possible(given, surrogate.form(), surrogate.form(1))
     if not (possible and is_available()):
         raise ValueError(
-            'method="compiled" needs scores on the CPU, polynomials up to x² and a numba that is '
-            f"not switched off, got scores on {given.upper.device} and {surrogate}; "
+            'method="compiled" needs scores on the CPU, fewer than 2³¹ a side, polynomials up to '
+            f"x² and a numba that is not switched off, got {given.upper.numel()} and "
+            f"{given.lower.numel()} scores on {given.upper.device} and {surrogate}; "
             "use another method"
         )
 
@@ -56,6 +58,7 @@ def compiled_sum_of_groups(
     return CompiledSum.apply(forms, layout, given.upper, given.lower, given.weight)
 
 
-def _is_possible(scores: Tensor, *forms: PairForm) -> bool:
+def _is_possible(given: Rows | PairInput, *forms: PairForm) -> bool:
     powers = all(f.degree <= _HIGHEST and len(f.tail) <= _HIGHEST + 1 for f in forms)
-    return powers and scores.device.type == "cpu"
+    fits = max(given.upper.numel(), given.lower.numel()) <= _MOST
+    return powers and fits and given.upper.device.type == "cpu"

@@ -64,10 +64,11 @@ class OneSidedHuber(PiecewisePolynomial):
         return (x.clamp_min(0) - self.tau).clamp_max(0) * (2 / self.tau**2)
 
     def value_and_derivative(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        slack = torch.rsub(x, 1, alpha=1 / self.tau).clamp_min_(0)
-        inside = slack.clamp_max(1)
-        value = slack.mul_(2).sub_(inside).mul_(inside)
-        return value, inside.mul_(-2 / self.tau)
+        below = (x - self.tau).clamp_max_(0)  # −τ · slack
+        slope = below.clamp_min(-self.tau)
+        below.sub_(slope, alpha=0.5)
+        slope.mul_(2 / self.tau**2)
+        return below.mul_(slope), slope
 
     def polynomials(self) -> Polynomials:
         slope = -2 / self.tau
