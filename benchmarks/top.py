@@ -7,7 +7,16 @@ from collections.abc import Iterator
 import torch
 from benchmarks.timing import Result, seconds_side_by_side
 
-from rankwise.objectives import NDCG, Objective, PApAtK, PrecisionAtK
+from rankwise.objectives import (
+    NDCG,
+    FPRAtTPR,
+    Objective,
+    PApAtK,
+    PrecisionAtK,
+    PrecisionAtRecall,
+    RecallAtPrecision,
+    TPRAtFPR,
+)
 
 ITEMS, RATE, K = 1_000_000, 0.05, 1_000
 
@@ -25,6 +34,10 @@ def one_list() -> Iterator[Result]:
         "PApAtK(1000, 'soft')": PApAtK(K, "soft"),
         "NDCG(1000)": NDCG(K),
         "NDCG(1000, softness=.3)": NDCG(K, softness=0.3),
+        "TPRAtFPR(.001)": TPRAtFPR(0.001),
+        "FPRAtTPR(.5)": FPRAtTPR(0.5),
+        "PrecisionAtRecall(.5)": PrecisionAtRecall(0.5),
+        "RecallAtPrecision(.5)": RecallAtPrecision(0.5),
     }
     for name, loss in losses.items():
 

@@ -9,7 +9,10 @@ from pathlib import Path
 from types import ModuleType
 
 LIST = Path(__file__).parent / "public_api.txt"
-FAMILIES = ("ap", "auc", "contrastive", "detection", "listwise", "ndcg", "partial_auc", "top")
+FAMILIES = (
+    *("ap", "auc", "contrastive", "detection", "listwise", "ndcg", "operating_point"),
+    *("partial_auc", "top"),
+)
 NAMES = (
     "rankwise",
     "rankwise.baselines",

@@ -10,7 +10,7 @@ from pathlib import Path
 import griffe
 
 ROOT = Path(__file__).parents[2]
-FAMILIES = ("ap", "auc", "partial_auc", "ndcg", "listwise", "top", "contrastive")
+FAMILIES = ("ap", "auc", "partial_auc", "operating_point", "ndcg", "listwise", "top", "contrastive")
 
 # Page of the reference → its packages. A name that several packages have is described on the page
 # that comes first here, under the last of its packages there; the other pages link to it.

@@ -21,6 +21,10 @@ OPTIONS = {
     "sopa_s": "(max_fpr=.5)",
     "tpauc": "(min_tpr=.5, max_fpr=.5)",
     "sota_s": "(min_tpr=.5, max_fpr=.5)",
+    "tpr_at_fpr": "(.5)",
+    "fpr_at_tpr": "(.5)",
+    "precision_at_recall": "(.5)",
+    "recall_at_precision": "(.5)",
     "class_balanced": "(counts=[50, 10])",
     "ldam": "(counts=[50, 10, 5])",
     "ovr": "(soprc)",
@@ -103,4 +107,4 @@ def test_the_memory_column_is_what_the_class_says(entry):
 
 @every_entry
 def test_every_objective_has_a_metric_by_name(entry):
-    assert metric(metric_of(text(entry))).higher_is_better
+    assert metric(metric_of(text(entry))).higher_is_better == (entry.metric != "fpr_at_tpr")

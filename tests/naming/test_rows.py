@@ -18,6 +18,10 @@ OPTIONS = {
     "sopa_s": "(max_fpr=.5)",
     "tpauc": "(min_tpr=.5, max_fpr=.5)",
     "sota_s": "(min_tpr=.5, max_fpr=.5)",
+    "tpr_at_fpr": "(.5)",
+    "fpr_at_tpr": "(.5)",
+    "precision_at_recall": "(.5)",
+    "recall_at_precision": "(.5)",
     "class_balanced": "(counts=[16, 8])",
 }
 
@@ -37,7 +41,8 @@ def wants_what_its_metric_wants(entry: ObjectiveEntry) -> bool:
         losses.append(
             made(scores, target, list_ids=torch.tensor(0), item_ids=torch.arange(24)).item()
         )
-        values.append(float(metric(metric_of(text_of(entry))).value(scores, target)))
+        found = metric(metric_of(text_of(entry)))
+        values.append(float(found.value(scores, target)) * (1 if found.higher_is_better else -1))
     return losses[0] < losses[1] and values[0] > values[1]
 
 
@@ -87,7 +92,9 @@ def test_every_curve_is_judged_by_a_curve() -> None:
         "opauc",
         "tpauc",
     }
-    assert set(metrics.values()) == {"ap", "auc", "opauc", "tpauc"}
+    points = {"tpr_at_fpr", "fpr_at_tpr", "precision_at_recall", "recall_at_precision"}
+    assert set(metrics.values()) == {"ap", "auc", "opauc", "tpauc", *points}
+    assert all(metrics[name] == name for name in points)
 
 
 @pytest.mark.parametrize("name", ["ndcg", "precision", "recall", "pap"])

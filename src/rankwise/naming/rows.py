@@ -95,6 +95,14 @@ TwoWayPartialAUC | tpauc | tpauc | EXM 2.3.3 | forms
     Few false alarms and few misses together.
 TwoWayPartialAUC | sota_s | tpauc | Zhu et al. 2022 | form kl, by item, needs items
     The same from small batches, smoothly.
+TPRAtFPR | tpr_at_fpr | tpr_at_fpr | Eban et al. 2017
+    A limit on the share of false alarms, and one threshold at it.
+FPRAtTPR | fpr_at_tpr | fpr_at_tpr | Eban et al. 2017
+    A share of the positives that must be found, with few false alarms.
+PrecisionAtRecall | precision_at_recall | precision_at_recall | Eban et al. 2017 | prior
+    The same, evaluated by the share of alarms that are right.
+RecallAtPrecision | recall_at_precision | recall_at_precision | Eban et al. 2017 | prior
+    A share of the alarms must be right, and as many found as that allows.
 NDCG | ndcg | ndcg | EXM 2.3.4 | @k, by known item
     Graded relevances, the top of the list first.
 NDCG | song | ndcg | Qiu et al. 2022 | @k, by item, needs items

@@ -1,4 +1,13 @@
-from rankwise.objectives import ap, auc, contrastive, listwise, ndcg, partial_auc, top
+from rankwise.objectives import (
+    ap,
+    auc,
+    contrastive,
+    listwise,
+    ndcg,
+    operating_point,
+    partial_auc,
+    top,
+)
 from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, StableAP
 from rankwise.objectives.auc import (
     CompositionalAUC,
@@ -19,6 +28,12 @@ from rankwise.objectives.embeddings import EmbeddingScores, embedding_scores
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
 from rankwise.objectives.one_vs_rest import OneVsRest
+from rankwise.objectives.operating_point import (
+    FPRAtTPR,
+    PrecisionAtRecall,
+    RecallAtPrecision,
+    TPRAtFPR,
+)
 from rankwise.objectives.partial_auc import PartialAUC, TwoWayPartialAUC
 from rankwise.objectives.top import AUTKC, PApAtK, PrecisionAtK, RecallAtK, TopPush
 from rankwise.objectives.x_risk import XRisk
@@ -27,6 +42,7 @@ __all__ = [
     "ap",
     "auc",
     "partial_auc",
+    "operating_point",
     "ndcg",
     "listwise",
     "top",
@@ -45,6 +61,10 @@ __all__ = [
     "OpenAUC",
     "PartialAUC",
     "TwoWayPartialAUC",
+    "TPRAtFPR",
+    "FPRAtTPR",
+    "PrecisionAtRecall",
+    "RecallAtPrecision",
     "NDCG",
     "ListNet",
     "PrecisionAtK",

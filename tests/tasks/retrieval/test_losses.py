@@ -58,6 +58,10 @@ OPTIONS = {
     "sopa_s": "(max_fpr=.5)",
     "tpauc": "(min_tpr=.5, max_fpr=.5)",
     "sota_s": "(min_tpr=.5, max_fpr=.5)",
+    "tpr_at_fpr": "(.5)",
+    "fpr_at_tpr": "(.5)",
+    "precision_at_recall": "(.5)",
+    "recall_at_precision": "(.5)",
 }
 NOT_HERE = {"multi_class_auc", "open_auc", "autkc", "ovr", "ldam", "xbm"}  # losses of logits
 

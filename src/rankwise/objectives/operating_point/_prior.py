@@ -1,0 +1,22 @@
+"""The share of positives of the data set, where a batch has another."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from rankwise.lists import Lists
+
+
+def require_prior(prior: float | None) -> None:
+    """Raise on a prior that is not a share."""
+    if prior is not None and (isinstance(prior, bool) or not 0 < prior < 1):
+        raise ValueError(
+            f"prior must be in (0, 1), got {prior!r}; pass the share of positives in the data set"
+        )
+
+
+def odds(lists: Lists, prior: float | None) -> Tensor | float:
+    """Return what a negative of the list counts, in positives: 1 without a prior, (lists, 1)."""
+    if prior is None:
+        return 1.0
+    return (1 - prior) / prior * lists.n_positives / lists.n_negatives
