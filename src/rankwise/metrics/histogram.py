@@ -106,7 +106,7 @@ class ScoreHistogram:
             return float("nan"), float("nan")
         low = self._value(setting, resolved, worst=True) - SLACK
         high = self._value(setting, resolved, worst=False) + SLACK
-        return max(0.0, low), min(1.0, high)
+        return max(setting.kernel.least, low), min(1.0, high)
 
     def refine(
         self,

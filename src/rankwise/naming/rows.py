@@ -214,6 +214,8 @@ map@r | map_at_r
     mean precision over the first R ranks, R the number of positives
 r_precision | r_precision
     the precision of the first R, R the number of positives
+auprg | auprg
+    area under the precision–recall–gain curve: 0 for all tied
 err | expected_reciprocal_rank | k max_relevance
     expected 1/rank at which a user is satisfied, by relevance
 rbp | rank_biased_precision | p k
