@@ -7,10 +7,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from benchmarks.timing import Result, seconds, seconds_side_by_side
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from rankwise.metrics import auroc, average_precision, bootstrap_interval, tpr_at_fpr
+from rankwise.metrics import (
+    auprg,
+    auroc,
+    average_precision,
+    bootstrap_interval,
+    bpref,
+    compare_many,
+    expected_reciprocal_rank,
+    inferred_average_precision,
+    inst,
+    ndcg,
+    rank_biased_precision,
+    tpr_at_fpr,
+)
+from rankwise.retrieval import fuse
 
 Metric = Callable[..., Any]
 
@@ -63,4 +78,57 @@ def intervals() -> Iterator[Result]:
         yield Result(name, taken, "s", "<= 10", detail)
 
 
-ALL = [against_sklearn, operating_point, intervals]
+def of_lists() -> Iterator[Result]:
+    generator = np.random.default_rng(0)
+    lists, length = 1_000, 1_000
+    scores = torch.from_numpy(generator.standard_normal((lists, length)))
+    target = torch.from_numpy(generator.random((lists, length)) < 0.05).double()
+    calls: dict[str, Metric] = {
+        "ndcg": ndcg,
+        "expected_reciprocal_rank, k=10": partial(expected_reciprocal_rank, k=10),
+        "rank_biased_precision": rank_biased_precision,
+        "inst": inst,
+        "bpref": bpref,
+        "inferred_average_precision": inferred_average_precision,
+        "auprg": auprg,
+    }
+    timed: list[Callable[[], object]] = [partial(scores.sort, dim=-1, descending=True, stable=True)]
+    timed += [partial(call, scores, target) for call in calls.values()]
+    sort, *times = seconds_side_by_side(timed, 5)
+    for name, taken in zip(calls, times, strict=True):
+        detail = {"lists": lists, "items": length, "ms": 1e3 * taken, "sort_ms": 1e3 * sort}
+        yield Result(f"{name}, 10³ lists of 10³ items", taken / sort, "× their sort", "", detail)
+
+
+def of_tied_lists() -> Iterator[Result]:
+    """What ties cost in ERR, the mean over their orders."""
+    generator = np.random.default_rng(0)
+    scores = generator.standard_normal((1_000, 1_000))
+    target = generator.integers(0, 5, scores.shape) * (generator.random(scores.shape) < 0.1)
+    call = partial(expected_reciprocal_rank, k=10)
+    plain, tied = seconds_side_by_side(
+        [partial(call, scores, target), partial(call, scores.round(1), target)], 3
+    )
+    detail = {"ms": 1e3 * tied, "untied_ms": 1e3 * plain, "levels": len(np.unique(scores.round(1)))}
+    name = "expected_reciprocal_rank, k=10, 10³ lists of 10³ items on about 60 levels"
+    yield Result(name, tied / plain, "× without ties", "", detail)
+
+
+def systems() -> Iterator[Result]:
+    generator = np.random.default_rng(0)
+    values = generator.random((5, 1_000))
+    taken = seconds(partial(compare_many, values), 1)
+    name = "compare_many, 5 systems on 1 000 lists, 10⁴ random swaps"
+    yield Result(name, taken, "s", "", {"systems": 5, "lists": 1_000})
+    scores = [torch.from_numpy(generator.standard_normal((1_000, 1_000))) for _ in range(3)]
+    both: list[Callable[[], object]] = [
+        lambda: [each.argsort(-1) for each in scores],
+        partial(fuse, scores),
+    ]
+    sort, fused = seconds_side_by_side(both, 3)
+    detail = {"systems": 3, "lists": 1_000, "items": 1_000, "ms": 1e3 * fused}
+    name = "fuse (rrf), 3 systems, 10³ lists of 10³ items"
+    yield Result(name, fused / sort, "× the sorts of all systems", "", detail)
+
+
+ALL = [against_sklearn, operating_point, intervals, of_lists, of_tied_lists, systems]

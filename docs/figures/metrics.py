@@ -9,6 +9,7 @@ from torch import Tensor
 
 from docs.figures.frame import INK, ORANGE, PURPLE, TEAL, figure, label, panels, whole_numbers
 from rankwise.metrics import (
+    auprg,
     auroc,
     average_precision,
     bootstrap_interval,
@@ -16,6 +17,7 @@ from rankwise.metrics import (
     pap_at_k,
     partial_auroc,
     precision_recall_curve,
+    precision_recall_gain_curve,
     roc_curve,
     two_way_partial_auroc,
 )
@@ -142,6 +144,34 @@ def same_auroc() -> Figure:
     label(left, "rank, first on the left", title="where the 50 positives of 1 000 are")
     right.legend()
     label(right, "recall", "precision")
+    return canvas
+
+
+@figure("precision-recall-gain")
+def precision_recall_gain() -> Figure:
+    """The same two classes at two shares of positives, in both kinds of curve."""
+    torch.manual_seed(3)
+    canvas, (left, right) = panels(2, height=2.9)
+    for positives, color in ((100, ORANGE), (1_000, TEAL)):
+        target = torch.arange(2_000) < positives
+        scores = torch.randn(2_000, dtype=torch.double) + 1.5 * target
+        share = positives / len(target)
+        ap, area = float(average_precision(scores, target)), float(auprg(scores, target))
+        curve = precision_recall_curve(scores, target)
+        shown = slice(None, None, max(1, positives // 100))
+        left.plot(
+            curve.recall[shown], curve.precision[shown], color=color, label=f"π = {share:.2g}"
+        )
+        left.axhline(share, color=color, linewidth=0.8, linestyle="--")
+        left.text(0.45, share + 0.02, f"AP {ap:.2f}", color=color)
+        gain = precision_recall_gain_curve(scores, target)
+        right.plot(gain.recall_gain[shown], gain.precision_gain[shown], color=color)
+        right.text(0.05, 0.2 + share / 4, f"AUPRG {area:.2f}", color=color)
+    right.axhline(0, color=INK, linewidth=0.8, linestyle="--")
+    right.set_ylim(-0.1, 1.05)
+    left.legend()
+    label(left, "recall", "precision", "dashed: all are positive")
+    label(right, "recall gain", "precision gain", "0: all are positive")
     return canvas
 
 

@@ -40,6 +40,7 @@ METRICS = {
     "inst": (m.inst, {"wanted": 2}),
     "bpref": (m.bpref, {}),
     "inferred_ap": (m.inferred_average_precision, {}),
+    "auprg": (m.auprg, {}),
 }
 WHOLE_WEIGHTS = {
     *("hit_at_k", "map_at_r", "mean_reciprocal_rank"),

@@ -11,6 +11,11 @@ from rankwise.metrics.curves import (
 )
 from rankwise.metrics.dcg import ndcg
 from rankwise.metrics.drift import population_stability_index
+from rankwise.metrics.gain import (
+    PrecisionRecallGainCurve,
+    auprg,
+    precision_recall_gain_curve,
+)
 from rankwise.metrics.histogram import ScoreHistogram
 from rankwise.metrics.incomplete import bpref, inferred_average_precision
 from rankwise.metrics.intervals import (
@@ -60,11 +65,14 @@ __all__ = [
     "inst",
     "bpref",
     "inferred_average_precision",
+    "auprg",
     "ndcg",
     "precision_at_recall",
     "recall_at_precision",
     "tpr_at_fpr",
     "fpr_at_tpr",
+    "precision_recall_gain_curve",
+    "PrecisionRecallGainCurve",
     "precision_recall_curve",
     "PrecisionRecallCurve",
     "roc_curve",

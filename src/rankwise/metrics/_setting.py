@@ -43,6 +43,7 @@ class Kernel:
     # (ranking, apart, **options): a lower bound where positives of these levels may not be tied,
     # for a metric that gains by their being tied
     worst: Callable[..., Tensor] | None = None
+    least: float = 0.0  # the smallest value there is, −inf where it may be far below 0
     unjudged: bool = False  # items may have no label: a target below 0
     every_item: bool = False  # works rank by rank, so a long list cannot be a few counts
 

@@ -116,7 +116,8 @@ def _over_lists(setting: Setting, items: Items, level: float, resamples: int) ->
         return None  # the bootstrap says what is wrong with the latter
     values = setting.values(items)
     value = float(setting.summary(values))
-    return _normal(value, mean_over_lists(values).standard_error, level)
+    error = mean_over_lists(values).standard_error
+    return _normal(value, error, level, setting.kernel.least)
 
 
 def intervals_of_cells(
@@ -158,11 +159,11 @@ def intervals_of_cells(
             yield Interval(value, *ends[place], level, "bootstrap")
         else:
             variance = math.nan if math.isnan(value) else influence_variance(cells, setting)
-            yield _normal(value, math.sqrt(variance), level)
+            yield _normal(value, math.sqrt(variance), level, setting.kernel.least)
 
 
-def _normal(value: float, error: float, level: float) -> Interval:
+def _normal(value: float, error: float, level: float, least: float) -> Interval:
     reach = normal_quantile(level) * error
     if math.isnan(reach):
         return Interval(value, math.nan, math.nan, level, "influence")
-    return Interval(value, max(0.0, value - reach), min(1.0, value + reach), level, "influence")
+    return Interval(value, max(least, value - reach), min(1.0, value + reach), level, "influence")

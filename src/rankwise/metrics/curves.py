@@ -67,7 +67,7 @@ def precision_recall_curve(
         >>> precision  # 2/4, 2/3, 1/2, 1/1 and the last point
         tensor([0.5000, 0.6667, 0.5000, 1.0000, 1.0000], dtype=torch.float64)
     """
-    negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
+    negatives, positives, thresholds = counts_through(scores, target, mask, weight)
     n_positives = positives[-1:]
     precision = torch.cat([(positives / (positives + negatives)).flip(0), n_positives.new_ones(1)])
     recall = torch.cat([(positives / n_positives).flip(0), n_positives.new_zeros(1)])
@@ -100,7 +100,7 @@ def roc_curve(
         >>> fpr.tolist(), tpr.tolist()
         ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    negatives, positives, thresholds = _counts_through(scores, target, mask, weight)
+    negatives, positives, thresholds = counts_through(scores, target, mask, weight)
     if drop_intermediate and len(thresholds) > 2:
         corner = (negatives.diff(n=2) != 0) | (positives.diff(n=2) != 0)
         kept = torch.nn.functional.pad(corner, (1, 1), value=True)
@@ -113,7 +113,7 @@ def roc_curve(
     )
 
 
-def _counts_through(
+def counts_through(
     scores: Array, target: Array, mask: Array | None, weight: Array | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return negative and positive mass at or above every distinct score, descending."""

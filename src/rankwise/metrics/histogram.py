@@ -89,7 +89,7 @@ class ScoreHistogram:
         if not self.counts.sum(1).all():
             return float("nan"), float("nan")
         low, high = bounds_of(metric.setting, self.counts)
-        return max(0.0, low - SLACK), min(1.0, high + SLACK)
+        return max(metric.setting.kernel.least, low - SLACK), min(1.0, high + SLACK)
 
     def refine(
         self,

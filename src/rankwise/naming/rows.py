@@ -230,6 +230,8 @@ tpr_at_fpr | tpr_at_fpr | max_fpr
     the highest true positive rate of a threshold with at most this false positive rate
 fpr_at_tpr | fpr_at_tpr | min_tpr
     the lowest false positive rate of a threshold with at least this true positive rate
+auprg | auprg
+    area under the precision–recall–gain curve: 0 for all tied
 err | expected_reciprocal_rank | k max_relevance
     expected 1/rank at which a user is satisfied, by relevance
 rbp | rank_biased_precision | p k

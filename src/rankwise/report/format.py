@@ -20,6 +20,7 @@ _THIN = "\u202f"  # between thousands
 _FULL = {
     "ap": "average precision",
     "auprc": "average precision",
+    "auprg": "area under the precision–recall–gain curve",
     "auc": "area under the ROC curve",
     "auroc": "area under the ROC curve",
     "opauc": "partial area under the ROC curve",

@@ -86,10 +86,11 @@ def fuse(
         there = ~flat.isnan()
         own, own_lists = flat[there], lists[there]
         if method == "rrf":
-            terms = _reciprocal_ranks(own, own_lists, k)
+            order = _order(each, None if groups is None else lists)
+            order = order[there[order]]
+            total[order] += _reciprocal_ranks(flat[order], lists[order], k)
         else:
-            terms = _normalized(own, own_lists) if normalize == "min_max" else own
-        total[there] += terms
+            total[there] += _normalized(own, own_lists) if normalize == "min_max" else own
         retrieved += there
     fused = (total * retrieved if method == "comb_mnz" else total).reshape(first.shape)
     return from_tensor(fused, scores[0])
@@ -112,12 +113,19 @@ def _lists(first: Tensor, groups: object | None) -> Tensor:
     return numbered
 
 
+def _order(scores: Tensor, lists: Tensor | None) -> Tensor:
+    """Return the places of the items list by list, the highest score first and NaN last."""
+    if lists is not None:
+        order = (-scores).argsort()
+        return order[lists[order].argsort(stable=True)]
+    rows = (-scores).reshape(-1, scores.shape[-1]) if scores.numel() else scores.reshape(0, 1)
+    starts = torch.arange(len(rows), device=scores.device) * rows.shape[-1]
+    return (rows.argsort(dim=-1) + starts[:, None]).flatten()
+
+
 def _reciprocal_ranks(scores: Tensor, lists: Tensor, k: float) -> Tensor:
-    """Return 1/(k + rank) of every item, tied ones with the mean of their ranks' terms."""
-    order = scores.argsort(descending=True, stable=True)
-    order = order[lists[order].argsort(stable=True)]
-    scores, lists = scores[order], lists[order]
-    place = torch.arange(len(order), device=order.device)
+    """Return 1/(k + rank) of items as they are ranked, for ties the mean of their ranks' terms."""
+    place = torch.arange(len(scores), device=scores.device)
     opens = torch.ones_like(place, dtype=torch.bool)
     opens[1:] = lists[1:] != lists[:-1]
     above = place - place[opens][opens.cumsum(0) - 1]  # items of the list above
@@ -127,9 +135,7 @@ def _reciprocal_ranks(scores: Tensor, lists: Tensor, k: float) -> Tensor:
     before = (above[opens][level] + k).double()
     # Σ_{r=1..m} 1/(before + r), by harmonic numbers.
     shared = (torch.digamma(before + size + 1) - torch.digamma(before + 1)) / size
-    found = torch.empty_like(scores)
-    found[order] = torch.where(size == 1, 1 / (before + 1), shared)
-    return found
+    return torch.where(size == 1, 1 / (before + 1), shared)
 
 
 def _normalized(scores: Tensor, lists: Tensor) -> Tensor:
