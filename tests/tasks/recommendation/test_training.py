@@ -218,7 +218,7 @@ def test_the_temperature_is_the_best_on_validation(tmp_path):
 
 @pytest.mark.parametrize("objective", ["softmax", "ap"])
 def test_tuned_and_refitted_it_is_resumed_to_the_same_bits(tmp_path, objective):
-    chosen = settings(**COSINE, objective=objective, warm_start=2, refit=True)
+    chosen = settings(**COSINE, objective=objective, warm_start=2, refit=True, schedule="cosine")
     problem = prepared(DATA, chosen)
     steps = []
     whole = train(problem, chosen, on_step=steps.append)
@@ -269,6 +269,25 @@ def test_a_refit_takes_the_steps_of_every_stage():
     assert stage_steps(Trained(network, rows, 5, 0.0)) == [10, 10]
     assert stage_steps(Trained(network, rows, 2, 0.0)) == [10]
     assert stage_steps(Trained(network, rows, 5, 0.45)) == [0, 10]
+
+
+def test_a_cosine_schedule_falls_over_all_epochs_and_a_refit_repeats_it():
+    chosen = settings(**COSINE, temperature=0.2, schedule="cosine", refit=True)
+    problem = prepared(DATA, chosen)
+    task = RecommendTask(problem, chosen)
+    task.begin(0)
+    last = task.stages[0].steps
+    assert task.rate(0) == 0.05
+    assert task.rate(last // 2) == pytest.approx(
+        0.05 * (1 + np.cos(np.pi * (last // 2) / last)) / 2
+    )
+    assert task.rate(last) == pytest.approx(0, abs=1e-12)
+    again = RecommendTask(problem, chosen.replace(lists="interaction", batch=4), lengths=[last])
+    again.begin(0)
+    first = RecommendTask(problem, chosen.replace(lists="interaction", batch=4))
+    first.begin(0)
+    assert again.samplers[0].steps != first.samplers[0].steps  # more positives in an epoch
+    assert [again.rate(step) for step in range(last)] == [first.rate(step) for step in range(last)]
 
 
 def test_a_test_file_makes_the_refit_the_default():

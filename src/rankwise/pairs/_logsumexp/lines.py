@@ -39,7 +39,6 @@ def log_sum_exp_of_a_line(surrogate: Linear, temperature: float, rows: Rows) -> 
     """The same of a line and weights without a gradient, in the dtype of the scores.
 
     All terms are positive, so that single precision loses no more than the scores had lost before.
-    Sums are in double precision.
     """
     dtype = torch.promote_types(rows.lower.dtype, torch.float32)
     lower = rows.lower.to(dtype)
@@ -70,7 +69,10 @@ class _LogSumExp(Function):
         top = highest(lower, weight)
         # What is above has no weight; its exponential has to be a number all the same.
         mass = (lower - top).clamp_(max=80).exp_().mul_(weight)
-        total = mass.sum(-1, keepdim=True, dtype=accumulating(top).dtype)
+        # Torch adds positive numbers up by halves, which loses no digit that matters here. A sum
+        # in double precision would copy everything first: a fifth of the time of the whole pass.
+        single = torch.promote_types(mass.dtype, torch.float32)
+        total = accumulating(mass.sum(-1, keepdim=True, dtype=single))
         ctx.save_for_backward(lower, weight, mass, total)
         return safe_log(total) + top
 

@@ -14,7 +14,7 @@ _USED_BY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("objective", "scores", "temperature", "hidden", "lists", "weighting", "batch", "negatives",
          "sampling", "correction", "epochs", "warm_start", "patience", "learning_rate",
-         "weight_decay"),
+         "schedule", "weight_decay"),
         _NETWORKS,
     ),
     "layers": ("lightgcn",),
@@ -112,6 +112,10 @@ class Settings(TaskSettings):
     )
     learning_rate: Positive = Field(
         0.01, description="AdamW learning rate; a tenth of it after a warm start."
+    )
+    schedule: Literal["constant", "cosine"] = Field(
+        "constant",
+        description="Learning rate: constant, or cosine, which falls to 0 at the last of --epochs.",
     )
     weight_decay: NonNegative = Field(0.0, description="AdamW weight decay.")
     seed: Seed = Field(0, description="Random seed.")

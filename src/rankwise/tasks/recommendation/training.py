@@ -40,6 +40,7 @@ from rankwise.training import (
     Stage,
     Step,
     Task,
+    cosine_rate,
     fit,
 )
 from rankwise.training import open_folder as opened
@@ -234,6 +235,10 @@ class RecommendTask(Task[AnyBatch]):
         self.samplers = [Batches(self.positives, settings, single=single) for single in by]
         each = [sampler.steps for sampler in self.samplers]
         most = [epochs * steps for (_, epochs), steps in zip(plan, each, strict=True)]
+        # A refit has more steps in an epoch: its schedule is that of the training it repeats.
+        train = problem.learned(refit=False)
+        first = [Batches(train, settings, single=single).steps for single in by]
+        self.falls = [epochs * steps for (_, epochs), steps in zip(plan, first, strict=True)]
         most = [steps for steps in lengths if steps] or most
         patience = None if self.refits else settings.patience
         stages = [Stage(*length, patience) for length in zip(most, each, strict=True)]
@@ -261,7 +266,10 @@ class RecommendTask(Task[AnyBatch]):
 
     def rate(self, step: int) -> float:
         after = warm_starts(self.settings) and self.names[self.stage] != "softmax"
-        return self.settings.learning_rate / (10 if after else 1)
+        rate = self.settings.learning_rate / (10 if after else 1)
+        if self.settings.schedule == "constant":
+            return rate
+        return cosine_rate(rate, step, self.falls[self.stage])
 
     def batches(self, step: int) -> Iterator[AnyBatch]:
         rank, processes = self.place.rank, self.place.world_size
