@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from benchmarks.timing import Result, seconds, seconds_side_by_side
+from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 from rankwise.metrics import (
@@ -50,8 +51,8 @@ def against_sklearn() -> Iterator[Result]:
 def operating_point() -> Iterator[Result]:
     generator = np.random.default_rng(0)
     n, max_fpr = 1_000_000, 0.001
-    target = (generator.random(n) < 0.01).astype(np.int64)
-    scores = (generator.standard_normal(n) + target).astype(np.float32)
+    target: NDArray[Any] = (generator.random(n) < 0.01).astype(np.int64)
+    scores: NDArray[Any] = (generator.standard_normal(n) + target).astype(np.float32)
 
     def theirs() -> float:
         fpr, tpr, _ = roc_curve(target, scores)
