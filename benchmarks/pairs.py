@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from rankwise.pairs import (
     pair_logsumexp,
     pair_sum,
 )
+from rankwise.pairs._engine import autograd as engine
 from rankwise.pairs.sums import Method
 
 RATE = 0.05  # share of positives
@@ -184,6 +186,29 @@ def _slope(x: list[float], y: list[float]) -> float:
     return products / sum((a - mean_x) ** 2 for a in x)
 
 
+def float32() -> Iterator[Result]:
+    """Error of sorted sums in float32, as on devices without float64, against those in float64."""
+    for surrogate in (OneSidedHuber(0.1), Logistic(1.0)):
+        for digits in (4, 5, 6):
+            torch.manual_seed(0)
+            upper, lower = split(torch.randn(10**digits))
+            precise = _sums_and_gradients(surrogate, upper, lower)
+            with patch.object(engine, "accumulating", Tensor.float):
+                rough = _sums_and_gradients(surrogate, upper, lower)
+            for what, exact, found in zip(("sum", "gradient"), precise, rough, strict=True):
+                error = float((found - exact).abs().max() / exact.abs().max())
+                name = f"{surrogate}, 10^{digits} scores, {what} in float32: error / largest value"
+                yield Result(name, error, "", "<= 1e-5", {"scores": 10**digits, "positives": RATE})
+
+
+def _sums_and_gradients(surrogate: Surrogate, upper: Tensor, lower: Tensor) -> list[Tensor]:
+    """Sums of every upper, and the gradient of their mean in all lowers, in float64."""
+    lower = lower.clone().requires_grad_()
+    sums = pair_sum(surrogate, upper, lower, method="exponential")
+    (gradient,) = torch.autograd.grad(sums.mean(), lower)
+    return [sums.detach().double(), gradient.double()]
+
+
 def dense() -> Iterator[Result]:
     torch.manual_seed(0)
     scores, surrogate = torch.randn(20_000), OneSidedHuber(0.1)
@@ -224,4 +249,4 @@ def memory() -> Iterator[Result]:
     )
 
 
-ALL = [one_list, log_sum_exp, many_lists, growth, compiled, ragged, dense, memory]
+ALL = [one_list, log_sum_exp, many_lists, growth, compiled, ragged, float32, dense, memory]
