@@ -206,3 +206,20 @@ def test_the_bar_takes_steps_before_and_after_the_first_validation(steps, monkey
     with steps_shown("{task.fields[epoch]}", "{task.fields[value]}", steps) as advance:
         advance(Step(1, 1, 1, 2, 0.5, math.nan))
         advance(Step(3, 2, 1, 2, 0.25, 0.75))
+
+
+class _Panic(BaseException):
+    """As polars raises it: no Exception."""
+
+
+def test_a_panic_of_a_library_ends_in_one_line(capsys):
+    with pytest.raises(typer.Exit) as done, one_line(debug=False):
+        raise _Panic("index out of\nbounds")
+    assert done.value.exit_code == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert said == "_Panic: index out of bounds; --debug shows where"
+
+
+def test_the_end_of_the_process_passes():
+    with pytest.raises(SystemExit), one_line(debug=False):
+        raise SystemExit(3)

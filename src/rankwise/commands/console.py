@@ -99,7 +99,9 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
         raise
     except KeyboardInterrupt:
         fail(stopped)
-    except Exception as error:
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
         if debug:
             say([traceback.format_exc()], error=True)
         if isinstance(error, ModuleNotFoundError) and missing_module(error) is not None:
