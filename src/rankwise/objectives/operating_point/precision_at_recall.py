@@ -24,7 +24,7 @@ class PrecisionAtRecall(ScaledObjective):
     Args:
         min_recall: Lowest recall, between 0 and 1.
         surrogate: Pairwise loss ℓ, or its name. The default is bounded, so that items far from the
-            threshold, which cannot be moved across it, do not decide; it is no bound itself.
+            threshold, which cannot be moved across it, do not decide; it does not bound ℓ₀₁.
         prior: Share of positives in the data set. None takes that of the list.
         score_scale: Number that scores are divided by, or ``"auto"``, their spread: with a number,
             scores that shrink to a constant can have a lower loss.

@@ -25,7 +25,7 @@ class TPRAtFPR(ScaledObjective):
     Args:
         max_fpr: Highest false positive rate, between 0 and 1.
         surrogate: Pairwise loss ℓ, or its name. The default is bounded, so that items far from the
-            threshold, which cannot be moved across it, do not decide; it is no bound itself.
+            threshold, which cannot be moved across it, do not decide; it does not bound ℓ₀₁.
         score_scale: Number that scores are divided by, or ``"auto"``, their spread: with a number,
             scores that shrink to a constant can have a lower loss.
         reduction: See :class:`~rankwise.objectives.Objective`.
