@@ -55,6 +55,11 @@ TIMED = ("run.json", "timing.json", "study.db", "tables.csv", "index.html", "imp
 def comparison(folder: Path) -> Contents:
     """The files of a comparison without the seconds in them: it is given a time, not steps."""
     found = {name: held for name, held in contents(folder).items() if name not in TIMED}
+    for name in [each for each in found if each.startswith("trials/")]:
+        # The number of a trial counts those that were stopped before it.
+        with np.load(folder / name) as arrays:
+            kept = [each for each in arrays.files if each != "number"]
+            found[name] = b"".join(arrays[each].tobytes() for each in kept)
     for name in [each for each in found if each.endswith(("results.json", "result.json"))]:
         known = json.loads(found[name])
         found[name] = json.dumps(_without_time(known)).encode()

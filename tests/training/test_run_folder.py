@@ -13,7 +13,7 @@ import pytest
 
 import rankwise
 from rankwise.errors import UsageError
-from rankwise.files import part_of
+from rankwise.files import part_of, write_whole
 from rankwise.training import (
     RunFolder,
     command_of,
@@ -21,6 +21,7 @@ from rankwise.training import (
     open_folder,
     require_free,
     require_unchanged,
+    run_folder,
 )
 from rankwise.training.run_folder import read_part
 
@@ -242,3 +243,32 @@ def test_a_folder_that_is_removed_in_the_middle_of_a_run_is_reported(tmp_path, w
         with pytest.raises(UsageError, match="was removed or emptied while the run"):
             write(folder)
     assert not out.exists()
+
+
+def test_killed_twice_before_the_same_part_the_one_before_is_still_read(tmp_path, monkeypatch):
+    with RunFolder(tmp_path, "toy").opened() as folder:
+        folder.write("checkpoint.pt", b"first")
+
+    def stop(path, content):
+        if path.name == "checkpoint.pt":
+            raise KeyboardInterrupt
+        return write_whole(path, content)
+
+    monkeypatch.setattr(run_folder, "write_whole", stop)
+    for _ in range(3):
+        with RunFolder(tmp_path, "toy").opened(resume=True) as folder:
+            assert folder.read("checkpoint.pt") == b"first"
+            with pytest.raises(KeyboardInterrupt):
+                folder.write("checkpoint.pt", b"second")
+    assert read_part(tmp_path, "checkpoint.pt") == b"first"
+
+
+def test_a_run_that_was_stopped_while_it_was_resumed_is_not_used(tmp_path):
+    with RunFolder(tmp_path, "toy").opened() as folder:
+        (tmp_path / "model").write_bytes(b"abc")
+        folder.finish()
+    require_unchanged(tmp_path, "model")
+    with RunFolder(tmp_path, "toy").opened(resume=True):
+        (tmp_path / "model").write_bytes(b"abd")
+    with pytest.raises(UsageError, match=r"the run is not finished.*rankwise toy` with --resume"):
+        require_unchanged(tmp_path, "model")
