@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -89,8 +89,8 @@ def eager_backward(backward: Callable[Concatenate[C, P], T]) -> Callable[Concate
         inputs = [t for t in saved.saved_tensors if t is not None and t.requires_grad]
         # A gradient that arrives may be constant, as that of a sum; then it is given a graph.
         inputs += [_with_graph(gradient) for gradient in gradients if isinstance(gradient, Tensor)]
-        refused: Any = tuple(None if t is None else refuse_second(t, *inputs) for t in found)
-        return refused
+        refused = tuple(None if t is None else refuse_second(t, *inputs) for t in found)
+        return cast("T", refused)
 
     return eager_only(call)
 
