@@ -18,6 +18,7 @@ from rankwise.pairs._compiled.choice import (
 )
 from rankwise.pairs._dense import DenseReduce, sum_over_lower
 from rankwise.pairs._engine.autograd import EngineSum
+from rankwise.pairs._second import PairForms
 from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows, are_trusted_rows, over_lists, share_rows
@@ -143,7 +144,8 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
             'any other callable is summed with method="dense"'
         )
-    forms = form, slope, _ = _forms(surrogate)
+    forms = _forms(surrogate)
+    form, slope = forms[:2]
     chosen = _cheapest(form, slope, rows) if method == "auto" else method
     if chosen == "small batch":
         return small_batch_sum(surrogate, *rows.own())
@@ -169,9 +171,13 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     return total
 
 
-def _forms(surrogate: Surrogate) -> tuple[PairForm, PairForm, PairForm]:
-    """Return a surrogate and its first two derivatives, in the form that the engine sums."""
-    return surrogate.form(), surrogate.form(1), surrogate.form(2)
+def _forms(surrogate: Surrogate) -> PairForms:
+    """Return a surrogate and its derivatives, in the form that the engine sums."""
+    forms = surrogate.form(), surrogate.form(1)
+    try:
+        return *forms, surrogate.form(2)
+    except ValueError:  # it states no second derivative
+        return forms
 
 
 def _cheapest(form: PairForm, slope: PairForm, rows: Rows) -> Method | Literal["small batch"]:
