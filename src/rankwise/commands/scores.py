@@ -42,7 +42,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
         json: JSON file for the numbers.
-        memory: all rows in memory, or bounded: counts and further passes over the files. auto is
+        memory: Rows in memory: all, or bounded (counts, and further passes over the files). auto is
             bounded above 20 million rows (parquet) or 1 GiB (csv) and for several files.
         save_histogram: File (.npz) for the counts of the scores, to be added to others later.
     """
