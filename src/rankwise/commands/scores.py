@@ -60,7 +60,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         out: File for the numbers as a table (csv, or .parquet).
         correction: Adjustment of the p-values of several systems over lists: tukey (randomized),
             tukey-hsd (studentized range) or holm.
-        memory: all rows in memory, or bounded: counts and further passes over the files. auto is
+        memory: Rows in memory: all, or bounded (counts, and further passes over the files). auto is
             bounded above 20 million rows (parquet) or 1 GiB (csv) and for several files.
         save_histogram: File (.npz) for the counts of the scores, to be added to others later.
     """
