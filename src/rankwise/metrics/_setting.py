@@ -44,13 +44,13 @@ class Kernel:
     # for a metric that gains by their being tied
     worst: Callable[..., Tensor] | None = None
     least: float = 0.0  # the smallest value there is, −inf where it may be far below 0
-    unjudged: bool = False  # items may have no label: a target below 0
+    unlabeled: bool = False  # items may have no label: a target below 0
     every_item: bool = False  # works rank by rank, so a long list cannot be a few counts
 
     @property
     def takes_counts(self) -> bool:
         """Whether counts of two classes on each level are all that the value depends on."""
-        return not (self.graded or self.unjudged or self.every_item)
+        return not (self.graded or self.unlabeled or self.every_item)
 
     @property
     def takes_buckets(self) -> bool:
@@ -59,7 +59,7 @@ class Kernel:
 
     def checked(self, items: Items) -> Items:
         """Return the items with every value checked for this metric."""
-        return items.checked(graded=self.graded, unjudged=self.unjudged)
+        return items.checked(graded=self.graded, unlabeled=self.unlabeled)
 
     @property
     def per_list(self) -> Average:
@@ -78,7 +78,7 @@ class Kernel:
         values = self.function(ranking, **options)
         if self.graded:
             return values
-        if self.unjudged:
+        if self.unlabeled:
             n_positives = ranking.of_target(1).sum(-1, keepdim=True)
             n_negatives = ranking.mass.sum(-1, keepdim=True) - n_positives
         else:

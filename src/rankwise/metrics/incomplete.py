@@ -51,7 +51,7 @@ def inferred(positives: Tensor, negatives: Tensor, pool: Tensor, mass: Tensor) -
     return (positives * precision).sum(-1)
 
 
-@computed_by(Kernel(_bpref, pairs=False, unjudged=True))
+@computed_by(Kernel(_bpref, pairs=False, unlabeled=True))
 def bpref(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
     """Compute bpref, how seldom items known not to be relevant are above the relevant ones.
 
@@ -82,7 +82,7 @@ def bpref(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Arra
     return evaluate(bpref, scores, target, shared)
 
 
-@computed_by(Kernel(_inferred_average_precision, name="infap", pairs=False, unjudged=True))
+@computed_by(Kernel(_inferred_average_precision, name="infap", pairs=False, unlabeled=True))
 def inferred_average_precision(
     scores: Array, target: Array, **shared: Unpack[Shared[Array]]
 ) -> Array:

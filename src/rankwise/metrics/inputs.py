@@ -42,10 +42,10 @@ class Items:
         given.pop("groups", None)
         return Items(**given)
 
-    def checked(self, *, graded: bool, unjudged: bool = False) -> Items:
+    def checked(self, *, graded: bool, unlabeled: bool = False) -> Items:
         """Return the items with every value checked and the mask turned into weights of zero.
 
-        With ``unjudged`` items may have no label, a target below 0. The values of masked items
+        With ``unlabeled`` items may have no label, a target below 0. The values of masked items
         never matter, so padding may hold NaN or a target of −100.
         """
         scores, target, weight = self.scores, self.target, self.weight
@@ -57,7 +57,7 @@ class Items:
         require_no_nan("scores", scores)
         if graded:
             _require_amounts("target", target)
-        elif unjudged:
+        elif unlabeled:
             _require_labels(target)
         else:
             require_binary("target", target)
