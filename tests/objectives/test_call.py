@@ -41,9 +41,9 @@ def test_a_call_enters_few_files_and_checks_once():
     entered = calls_of(loss, scores, target)
     files = [file for file, _ in entered]
     assert len(set(files)) <= 20
-    assert len(set(entered)) <= 74  # one of them only where something was compiled before
-    assert sum(a != b for a, b in pairwise(files)) <= 58  # half of the 120 it was
+    assert len(set(entered)) <= 78  # one of them only where something was compiled before
+    assert sum(a != b for a, b in pairwise(files)) <= 60  # half of the 120 it was
     own = [call for call in entered if not call[0].startswith("pairs/")]
     assert len({file for file, _ in own}) <= 12
     assert len(set(own)) <= 58
-    assert files.count("checks.py") <= 3
+    assert files.count("checks.py") <= 5  # scores and target: can they be read; their values
