@@ -8,6 +8,7 @@ import torch
 from rankwise.distributed import load_sharded, save_sharded
 from rankwise.memory._shard import Shard
 from rankwise.objectives import SOAP, SOPRC
+from rankwise.seals import sealed_json
 
 TARGET, IDS = torch.tensor([1, 0, 1, 0]), torch.arange(4)
 
@@ -68,6 +69,7 @@ def test_what_cannot_be_read_changes_nothing(tmp_path):
     with pytest.raises(ValueError, match="is missing or damaged"):
         load_sharded(fresh, tmp_path)
     assert not fresh.average.seen.any()
-    index.write_text(json.dumps({**json.loads(index.read_text()), "format": 2}))
+    known = {name: value for name, value in json.loads(index.read_text()).items() if name != "seal"}
+    index.write_bytes(sealed_json({**known, "format": 2}))
     with pytest.raises(ValueError, match="must have format 1, got 2"):
         load_sharded(fresh, tmp_path)

@@ -61,5 +61,5 @@ def test_one_class_has_no_value_and_relevances_are_refused():
     assert math.isnan(found.value)
     assert math.isnan(found.low)
     assert found.is_exact
-    with pytest.raises(ValueError, match="metric must be of two classes"):
+    with pytest.raises(ValueError, match="metric must be a sum over two classes"):
         m.bounded_intervals([m.Metric(m.ndcg)], counted(np.ones(3), np.zeros(3)))

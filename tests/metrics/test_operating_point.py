@@ -109,17 +109,11 @@ def test_its_name_takes_the_limit_with_or_without_the_option(name):
 
 
 @each
-def test_bounds_of_a_histogram_hold_the_value(name):
-    rng = np.random.default_rng(0)
-    target = rng.integers(0, 2, 4000)
-    scores = (rng.standard_normal(4000) + target).astype(np.float32)
-    made = metric(f"{name}(.6)")
-    for bits in (10, 14):
-        counts = m.ScoreHistogram(bits)
-        counts.add(scores, target)
-        low, high = counts.bounds(made)
-        assert low <= made.value(scores, target) <= high
-    assert high - low < 0.05
+def test_a_histogram_refuses_a_metric_that_chooses_a_threshold(name):
+    counts = m.ScoreHistogram()
+    counts.add(np.array([0.0, 1.0]), np.array([0, 1]))
+    with pytest.raises(ValueError, match="which needs the items"):
+        counts.bounds(metric(f"{name}(.6)"))
 
 
 N = 4_000

@@ -129,4 +129,4 @@ def test_the_error_for_an_unknown_metric_lists_metrics_that_are_not_loaded_yet()
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "average_precision, auprc, auroc" in said.stdout
-    assert "ndcg; got <built-in function print>" in said.stdout
+    assert "fpr_at_tpr; got <built-in function print>" in said.stdout

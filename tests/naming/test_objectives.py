@@ -38,7 +38,7 @@ def test_a_name_makes_what_the_constructor_makes():
 )
 def test_the_printed_formulas_have_names(name, option):
     torch.manual_seed(0)
-    scores, target = torch.randn(60), torch.arange(60) < 31
+    scores, target = torch.randn(60), torch.arange(60) < 11
     scores[target] += 1
     made = objective(name)
     assert option in repr(made)

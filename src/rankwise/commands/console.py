@@ -34,7 +34,6 @@ from rich.text import Text
 from rankwise import report
 from rankwise.errors import UsageError
 from rankwise.extras import missing_module
-from rankwise.files import write_table
 from rankwise.seals import TABLE_METADATA, sealed
 
 if TYPE_CHECKING:
@@ -207,6 +206,8 @@ def write_frame(frame: pl.DataFrame, out: Path | None) -> None:
     if out is None:
         sys.stdout.write(buffer.getvalue().decode())
     else:
+        from rankwise.files import write_table  # noqa: PLC0415  (numpy, which help does without)
+
         content = buffer.getvalue()
         write_table(out, sealed(content) if content.startswith(b"PAR1") else content)
 

@@ -100,7 +100,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             f"{needs} cannot go with {other}: counts in bounded memory know one list of all rows; "
             "evaluate one table, without them"
         )
-    keep = memory == "all" or any(rowwise.values()) or not task.is_large(files[0])
+    whole = not needs and (memory == "all" or any(rowwise.values()) or not task.is_large(files[0]))
     if target is not None and score and len(score) > 1:
         if other := next((name for name in ("--by", "--threshold") if rowwise[name]), None):
             refuse(f"{other} takes one column of scores, got several --score; evaluate them alone")
@@ -120,7 +120,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         _show_systems(systems, json, out)
         return
     with complaints().status("evaluating …"):
-        if target is not None and score and not needs and keep:
+        if whole and target is not None and score:
             found = task.evaluate_scores(
                 files[0],
                 target=target,

@@ -61,7 +61,10 @@ def refine(
                 if piece is pieces[0]:
                     kept[piece.stop] = levels
     slack = SLACK * (1 + len(pieces))
-    bounds = zip((low - slack).clip(0).tolist(), (high + slack).clip(None, 1).tolist(), strict=True)
+    least = np.array([setting.kernel.least for setting in settings])
+    bounds = zip(
+        (low - slack).clip(least).tolist(), (high + slack).clip(None, 1).tolist(), strict=True
+    )
     return Refined(list(bounds), _joined(counts, pieces, kept))
 
 

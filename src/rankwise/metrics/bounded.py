@@ -112,12 +112,15 @@ def bounded_intervals(
             found |= zip(
                 places, intervals_of_cells(some, cells, level, resamples, seed), strict=True
             )
-    return [_around(found[place], *bounds) for place, bounds in enumerate(refined.bounds)]
+    return [
+        _around(found[place], setting.kernel.least, *refined.bounds[place])
+        for place, setting in enumerate(settings)
+    ]
 
 
-def _around(interval: Interval, lowest: float, highest: float) -> BoundedInterval:
+def _around(interval: Interval, least: float, lowest: float, highest: float) -> BoundedInterval:
     """Return an interval that reaches as far from the bounds as it did from its value."""
-    low = max(0.0, lowest - (interval.value - interval.low))
+    low = max(least, lowest - (interval.value - interval.low))
     high = min(1.0, highest + (interval.high - interval.value))
     middle = (lowest + highest) / 2
     return BoundedInterval(middle, low, high, interval.level, interval.method, lowest, highest)

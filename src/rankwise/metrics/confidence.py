@@ -153,7 +153,7 @@ def intervals_of_cells(
             # Blocks have fewer thresholds than the list: only the spread is that of the list.
             moved = values[place] - float(settings[place].kernel(once, **settings[place].options))
             low, high = (end + moved for end in percentiles(draws, level))
-            ends[place] = max(0.0, low), min(1.0, high)
+            ends[place] = max(settings[place].kernel.least, low), min(1.0, high)
     for place, (setting, value) in enumerate(zip(settings, values, strict=True)):
         if place in ends:
             yield Interval(value, *ends[place], level, "bootstrap")

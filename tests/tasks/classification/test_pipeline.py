@@ -77,7 +77,10 @@ def test_folders_that_are_no_runs(tmp_path):
     with pytest.raises(UsageError, match=r"model\.safetensors: was changed or damaged"):
         load_run(tmp_path)
     (tmp_path / "run.json").unlink()
-    with pytest.raises(UsageError, match=r"model\.safetensors: it has no SHA-256 in it"):
+    with pytest.raises(
+        UsageError,
+        match=r"model\.safetensors: does not go with config\.yaml: it has no SHA-256 in it",
+    ):
         load_run(tmp_path)
 
 
@@ -179,7 +182,9 @@ def test_weights_of_another_network_are_refused_in_one_line(tmp_path):
     load_run(tmp_path)
     bare = {name: value for name, value in state.items() if name != "projection.bias"}
     (tmp_path / MODEL).write_bytes(sealed(save(bare, METADATA)))
-    with pytest.raises(UsageError, match=r"does not go with config\.yaml: 'projection\.bias'$"):
+    with pytest.raises(
+        UsageError, match=r"does not go with config\.yaml: it holds no 'projection\.bias'$"
+    ):
         load_run(tmp_path)
 
 

@@ -371,7 +371,7 @@ def test_a_folder_that_is_taken(tmp_path):
     with pytest.raises(DataError, match="exists and holds no run"):
         run(asked, full, resume=True)
     (out / "config.json").write_text("{}")
-    with pytest.raises(DataError, match="was not written by rankwise compare"):
+    with pytest.raises(UsageError, match=r"config\.json: was changed or damaged"):
         run(asked, out, resume=True)
 
 

@@ -181,7 +181,7 @@ def test_only_a_finished_run_is_evaluated(tmp_path, stubbed):
     with pytest.raises(DataError, match="holds no run; pass the folder of a run"):
         evaluate_run(tmp_path)
     (tmp_path / "run" / "predictions.npz").write_bytes(b"none")
-    with pytest.raises(UsageError, match="is not a file of plain arrays"):
+    with pytest.raises(UsageError, match=r"predictions\.npz: was changed or damaged"):
         evaluate_run(tmp_path / "run")
     (tmp_path / "run" / "results.json").unlink()
     with pytest.raises(DataError, match="the run is not finished"):

@@ -186,7 +186,10 @@ def test_folders_that_hold_no_run(tmp_path):
     with pytest.raises(UsageError, match=r"model.safetensors: does not go with config\.yaml"):
         load_run(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(UsageError, match=r"model\.safetensors: it has no SHA-256 in it"):
+    with pytest.raises(
+        UsageError,
+        match=r"model\.safetensors: does not go with config\.yaml: it has no SHA-256 in it",
+    ):
         load_run(tmp_path)
 
 

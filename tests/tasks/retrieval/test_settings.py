@@ -182,7 +182,7 @@ def test_a_file_of_something_else_and_one_that_leads_back_to_itself(tmp_path):
     with pytest.raises(UsageError, match=r"mine\.yaml: is not yaml"):
         Settings.read(path)
     path.write_text("training: &a {steps: *a}")
-    with pytest.raises(UsageError, match=r"training\.steps must be a whole number"):
+    with pytest.raises(UsageError, match="an alias refers to what it is in"):
         Settings.read(path)
     path.write_text("")
     with pytest.raises(UsageError, match="must have names and values"):
