@@ -113,7 +113,15 @@ TINY = {
 }
 
 
-@pytest.fixture(params=STUDIES)
+# Half a minute of one core each: `make test` has the quick ones.
+SLOW = ("convergence", "detection", "fidelity", "generalization", "list-stability", "longtail")
+SLOW += ("retrieval", "retrieval-cost")
+WITH_SLOW_ONES_MARKED = [
+    pytest.param(name, marks=pytest.mark.full) if name in SLOW else name for name in STUDIES
+]
+
+
+@pytest.fixture(params=WITH_SLOW_ONES_MARKED)
 def tiny(request, monkeypatch):
     kind, plan = TINY[request.param]
     monkeypatch.setattr(kind, "of", classmethod(lambda cls, setting: plan))
