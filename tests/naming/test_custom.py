@@ -78,6 +78,15 @@ def test_an_object_without_a_name_gets_one_while_it_lives():
         rankwise.objective(name)
 
 
+def test_the_name_of_an_object_is_neither_listed_nor_suggested():
+    made = XRisk(SquaredHinge(1.0), torch.log1p)
+    name = name_of(made)
+    assert name not in [entry.names[0] for entry in REGISTRY.all()]
+    with pytest.raises(ValueError, match="no objective is called") as caught:
+        rankwise.objective(f"{name}0")
+    assert "did you mean" not in str(caught.value)
+
+
 def test_the_memory_of_an_object_is_kept():
     made = SOPRC(prior=0.1, num_lists=3)
     copied = rankwise.objective(name_of(made))

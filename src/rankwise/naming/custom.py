@@ -6,6 +6,7 @@ import copy
 import inspect
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from torch import nn
 
 from rankwise._grammar import parse
 from rankwise.naming.lookup import objective as objective_of_name
-from rankwise.naming.registry import DEFAULT_METRIC, REGISTRY, entry_of
+from rankwise.naming.registry import DEFAULT_METRIC, OBJECT, REGISTRY, entry_of
 from rankwise.naming.table import find_metric, own_objective, read
 
 Made = TypeVar("Made", bound=Callable[..., Any])
@@ -132,7 +133,7 @@ def _reads_back(objective: nn.Module) -> bool:
 
 def _registered(objective: nn.Module) -> str:
     """Register a copy, which is removed with the objective."""
-    name = f"{type(objective).__name__}-object{next(_NUMBERS)}"
-    REGISTRY.add(entry_of(name, Copies(copy.deepcopy(objective)), use="Passed as an object."))
+    name = f"{type(objective).__name__}{OBJECT}{next(_NUMBERS)}"
+    REGISTRY.add(replace(entry_of(name, Copies(copy.deepcopy(objective))), listed=False))
     weakref.finalize(objective, REGISTRY.remove, name)
     return name

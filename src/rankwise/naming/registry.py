@@ -23,6 +23,9 @@ PLUGINS = "rankwise.objectives"
 DEFAULT_METRIC = "ap"
 """The metric of an objective that does not name one in its attribute ``metric``."""
 
+OBJECT = "-object"
+"""End of the name that a saved model has for an objective that was passed as an object."""
+
 _IMPORTABLE = re.compile(rf"(?<![\w.])(?=({IMPORTED}))")
 
 
@@ -52,10 +55,10 @@ class Registry:
         return self.entries.get(_key(name))
 
     def all(self) -> tuple[ObjectiveEntry, ...]:
-        """Return all entries, those of installed packages included."""
+        """Return all entries but passed objects, those of installed packages included."""
         if not self._plugins_read:
             self._read_plugins()
-        return tuple(self.entries.values())
+        return tuple(entry for entry in self.entries.values() if entry.listed)
 
     def trust(self, texts: Iterable[object]) -> None:
         """Allow every ``module:object`` in texts that a person has typed."""
