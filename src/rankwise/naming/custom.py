@@ -14,7 +14,7 @@ from torch import nn
 
 from rankwise._grammar import parse
 from rankwise.naming.lookup import objective as objective_of_name
-from rankwise.naming.registry import DEFAULT_METRIC, OBJECT, REGISTRY, entry_of
+from rankwise.naming.registry import OBJECT, REGISTRY, entry_of
 from rankwise.naming.table import find_metric, own_objective, read
 
 Made = TypeVar("Made", bound=Callable[..., Any])
@@ -80,7 +80,7 @@ class Copies:
     def __init__(self, module: nn.Module) -> None:
         self.module = module
         self.graded = bool(getattr(module, "graded", False))
-        self.metric = getattr(module, "metric", DEFAULT_METRIC)
+        self.metric = getattr(module, "metric", None)
         self.__module__, self.__qualname__ = type(module).__module__, type(module).__qualname__
 
     def __call__(self) -> nn.Module:

@@ -112,6 +112,7 @@ def entry_of(
         at="k" if "k" in parameters else None,
         facts=tuple(fact for fact in FACTS if fact in parameters),
         made_by=made_by,
+        names_metric=isinstance(metric, str),
     )
 
 
