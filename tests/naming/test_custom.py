@@ -48,12 +48,24 @@ def test_a_registered_object_is_copied_for_every_use():
         ("two words", LogAUC, None, "cannot be read"),
         ("mine(1)", LogAUC, None, "one word"),
         ("mine", 3, None, "class or an objective, got 3"),
+        ("mine", dict, None, "subclass of nn.Module, got the class dict"),
         ("mine", LogAUC, "no_metric", "no metric is called"),
     ],
 )
 def test_what_cannot_be_registered_is_refused(name, objective, metric, why):
     with pytest.raises(ValueError, match=why):
         rankwise.register(name, objective, metric=metric)
+
+
+def test_a_function_that_makes_an_objective_is_registered():
+    rankwise.register("made", lambda margin=1.0: LogAUC(margin))
+    assert rankwise.objective("made(3.0)").inner.margin == 3.0
+
+
+def test_a_name_registered_again_is_replaced():
+    rankwise.register("mine", LogAUC)
+    rankwise.register("mine", PairwiseAUC)
+    assert isinstance(rankwise.objective("mine"), PairwiseAUC)
 
 
 def test_a_wrong_name_is_compared_with_registered_ones():

@@ -27,9 +27,9 @@ def register(
 
     The name is then accepted wherever one is: by :func:`rankwise.objective`, estimators, boosters
     and settings, with the arguments of the constructor as options: ``"my_loss(margin=2)"``. It is
-    registered for this process. A package that registers it for everyone who installs it declares
-    an entry point of the group ``rankwise.objectives`` instead. On the command line,
-    ``--objective module:MyLoss`` needs no registration.
+    registered for this process; registering a name again replaces it. A package that registers it
+    for everyone who installs it declares an entry point of the group ``rankwise.objectives``
+    instead. On the command line, ``--objective module:MyLoss`` needs no registration.
 
     Args:
         name: One word of letters, digits, ``_`` and ``-``; not that of an objective of rankwise.
@@ -44,7 +44,8 @@ def register(
         The objective as it was given.
 
     Raises:
-        ValueError: For a name that cannot be read or belongs to rankwise, or an unknown metric.
+        ValueError: For a name that cannot be read or belongs to rankwise, a class that is not an
+            ``nn.Module``, or an unknown metric.
 
     Example:
         >>> import torch
@@ -68,6 +69,11 @@ def register(
     )
     if not callable(made_by):
         raise ValueError(f"objective must be a class or an objective, got {objective!r}")
+    if inspect.isclass(objective) and not issubclass(objective, nn.Module):
+        raise ValueError(
+            f"objective must be a subclass of nn.Module, got the class {objective.__name__}; derive"
+            " it from rankwise.objectives.Objective, or pass a function that returns an objective"
+        )
     if metric is not None:
         find_metric(read(metric))
     REGISTRY.add(entry_of(name, made_by, metric=metric, use=use))

@@ -126,7 +126,10 @@ def _found(path: str, where: str) -> Callable[..., Any]:
         found: object = imported(path)
     except Exception as error:  # the module may raise anything
         why = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{where} cannot be imported from {path}: {why}") from error
+        raise ValueError(
+            f"{where} cannot be imported from {path}: {why}; check the spelling, and that the "
+            "module is in the working directory or installed"
+        ) from error
     if not callable(found):
         raise ValueError(f"{where} must be a class or a function, got {type(found).__name__}")
     return found
