@@ -223,8 +223,13 @@ def test_trains_on_a_click_log(clicked, tmp_path):
     assert "ndcg@10(gain=linear)" in done.output
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["data"]["clicks"] == str(clicks)
-    known = str(tmp_path / "run" / "propensities.csv")
-    again = RUN.invoke(app, [*train, "--propensities", known, "--out", str(tmp_path / "again")])
+    known = tmp_path / "run" / "propensities.csv"
+    lines = known.read_text().splitlines()
+    assert lines[0] == "position,propensity"
+    assert [line.partition(",")[0] for line in lines[1:]] == [str(k) for k in range(1, 11)]
+    again = RUN.invoke(
+        app, [*train, "--propensities", str(known), "--out", str(tmp_path / "again")]
+    )
     assert again.exit_code == 0, again.output
     models = [(tmp_path / name / "config.json").read_text() for name in ("run", "again")]
     assert models[0] == models[1]

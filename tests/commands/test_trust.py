@@ -33,22 +33,27 @@ def module(tmp_path, monkeypatch):
     sys.modules.pop("my_losses", None)
 
 
-def test_a_typed_objective_trains_and_a_saved_run_needs_trust(tmp_path):
+SMALL = {"linear": [], "mlp": ["--set", "epochs=2"], "boosted": ["--set", "n_estimators=3"]}
+
+
+@pytest.mark.parametrize("model", SMALL)
+def test_a_typed_objective_trains_and_a_finished_run_scores_without_it(tmp_path, model):
     data = written(tmp_path / "train.txt")
-    train = ["rank", "train", str(data), "--model", "linear", "--out", "run", "--metric", "ndcg@3"]
-    done = RUN.invoke(app, [*train, "--objective", "my_losses:Mine(margin=2.0)"])
+    train = ["rank", "train", str(data), "--model", model, "--out", "run", "--metric", "ndcg@3"]
+    asked = ["--objective", "my_losses:Mine(margin=2.0)", *SMALL[model]]
+    done = RUN.invoke(app, [*train, *asked])
     assert done.exit_code == 0, done.output
     for name, value in {"entries": {}, "typed": set()}.items():
         setattr(REGISTRY, name, value)
-    evaluate = ["rank", "evaluate", "run", str(data)]
-    refused = RUN.invoke(app, evaluate)
-    assert refused.exit_code == 2
-    assert "--trust" in refused.output
-    trusted = RUN.invoke(app, [*evaluate, "--trust"])
-    assert trusted.exit_code == 0, trusted.output
+    del sys.modules["my_losses"]
+    (tmp_path / "my_losses.py").unlink()
+    for command in ("evaluate", "predict"):
+        found = RUN.invoke(app, ["rank", command, "run", str(data)])
+        assert found.exit_code == 0, found.output
+    assert "my_losses" not in sys.modules
 
 
-def test_a_config_may_not_import_code_by_itself(tmp_path):
+def test_a_config_may_not_import_code_by_itself(tmp_path, monkeypatch):
     data = written(tmp_path / "train.txt")
     (tmp_path / "config.yaml").write_text("objective: my_losses:Mine\nmodel: linear\n")
     train = ["rank", "train", str(data), "--config", "config.yaml", "--out", "run"]
@@ -58,6 +63,10 @@ def test_a_config_may_not_import_code_by_itself(tmp_path):
     assert "--trust" in refused.output
     done = RUN.invoke(app, [*train, "--trust"])
     assert done.exit_code == 0, done.output
+    monkeypatch.setattr(REGISTRY, "entries", {})
+    resumed = RUN.invoke(app, [*train, "--resume"])
+    assert resumed.exit_code == 2
+    assert "--trust" in resumed.output
 
 
 def test_every_command_that_reads_settings_or_a_run_has_trust():

@@ -66,8 +66,10 @@ def test_a_saved_model_scores_without_the_objective(tmp_path):
     loaded = Ranker.load(fitted.save(tmp_path / "model.ranker"))
     np.testing.assert_array_equal(loaded.decision_function(X), fitted.decision_function(X))
     assert loaded.score(X, y) == fitted.score(X, y)
-    with pytest.raises(ValueError, match="no objective is called"):
+    with pytest.raises(ValueError, match=r"of your own \(XRisk\); pass it again with set_params"):
         loaded.fit(X, y)
+    again = loaded.set_params(objective=own()).fit(X, y)
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
 
 
 def test_a_registered_name_trains_the_model_of_the_object(monkeypatch):

@@ -48,12 +48,24 @@ def test_a_registered_object_is_copied_for_every_use():
         ("two words", LogAUC, None, "cannot be read"),
         ("mine(1)", LogAUC, None, "one word"),
         ("mine", 3, None, "class or an objective, got 3"),
+        ("mine", dict, None, "subclass of nn.Module, got the class dict"),
         ("mine", LogAUC, "no_metric", "no metric is called"),
     ],
 )
 def test_what_cannot_be_registered_is_refused(name, objective, metric, why):
     with pytest.raises(ValueError, match=why):
         rankwise.register(name, objective, metric=metric)
+
+
+def test_a_function_that_makes_an_objective_is_registered():
+    rankwise.register("made", lambda margin=1.0: LogAUC(margin))
+    assert rankwise.objective("made(3.0)").inner.margin == 3.0
+
+
+def test_a_name_registered_again_is_replaced():
+    rankwise.register("mine", LogAUC)
+    rankwise.register("mine", PairwiseAUC)
+    assert isinstance(rankwise.objective("mine"), PairwiseAUC)
 
 
 def test_a_wrong_name_is_compared_with_registered_ones():
@@ -76,6 +88,15 @@ def test_an_object_without_a_name_gets_one_while_it_lives():
     gc.collect()
     with pytest.raises(ValueError, match="no objective is called"):
         rankwise.objective(name)
+
+
+def test_the_name_of_an_object_is_neither_listed_nor_suggested():
+    made = XRisk(SquaredHinge(1.0), torch.log1p)
+    name = name_of(made)
+    assert name not in [entry.names[0] for entry in REGISTRY.all()]
+    with pytest.raises(ValueError, match="no objective is called") as caught:
+        rankwise.objective(f"{name}0")
+    assert "did you mean" not in str(caught.value)
 
 
 def test_the_memory_of_an_object_is_kept():

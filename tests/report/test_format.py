@@ -3,7 +3,11 @@ from __future__ import annotations
 from math import nan
 
 import pytest
+import torch
 
+import rankwise
+from rankwise.naming.registry import REGISTRY
+from rankwise.objectives import PairwiseAUC, XRisk
 from rankwise.report import format as words
 
 THIN = "\u202f"
@@ -88,3 +92,16 @@ def test_candidates_have_names_that_people_read(name, title, in_sentence):
     assert words.candidate_title(name) == title
     wanted = in_sentence or title.replace("Gradient boosting,", "gradient boosting", 1)
     assert words.in_sentence(title) == wanted
+
+
+@pytest.mark.parametrize(
+    ("metric", "trained_on"),
+    [(None, "mine"), ("auc", "the area under the ROC curve by mine")],
+)
+@pytest.mark.parametrize("objective", [PairwiseAUC, XRisk("logistic", torch.log1p)])
+def test_a_default_metric_is_not_what_an_objective_trains(
+    monkeypatch, objective, metric, trained_on
+):
+    monkeypatch.setattr(REGISTRY, "entries", dict(REGISTRY.entries))
+    rankwise.register("mine", objective, metric=metric)
+    assert words.candidate_title("linear, mine") == f"Linear model, trained on {trained_on}"

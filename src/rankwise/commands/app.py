@@ -54,8 +54,8 @@ Threads = Annotated[
     typer.Option(
         "--threads",
         min=1,
-        help="Threads of torch. Default: those of the resumed run, else OMP_NUM_THREADS, else 4 or "
-        "the number of cores if smaller.",
+        help="Number of CPU threads of torch. Default: that of the resumed run, else "
+        "OMP_NUM_THREADS, else 4 or the number of cores if smaller.",
     ),
 ]
 Deterministic = Annotated[

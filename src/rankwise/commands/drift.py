@@ -32,8 +32,8 @@ def drift(  # noqa: PLR0917  (a command line is called by names)
         target: Target column of both tables, for metrics.
         group: Column with the list (query, user) of each row, for metrics.
         positive: Value of the target that is the positive class.
-        threshold: Score from which on rows count as above; may be repeated. Default: the 95 %
-            quantile of the first table.
+        threshold: Score threshold; rows with at least this score are counted. May be repeated.
+            Default: the 95 % quantile of the first table.
         metric: Metric to compare; may be repeated. Default: the first two that suit the data.
         json: JSON file for the numbers.
         out: File for the numbers as a table (csv, or .parquet).

@@ -59,9 +59,9 @@ def fuse(  # noqa: PLR0917  (a command line is called by names)
         score: Column of the scores, higher first.
         group: Column with the list (query, user) of each row.
         keep: Columns to write as well, separated by commas, from the first file with the row.
-        method: rrf (reciprocal rank fusion), combsum or combmnz.
+        method: Fusion method: rrf (reciprocal rank fusion), combsum or combmnz.
         k: Constant of rrf; the larger, the less the first ranks count.
-        normalize: Scores before combsum and combmnz, per list: min-max, or none.
+        normalize: Normalization of the scores per list, for combsum and combmnz: min-max or none.
         out: File to write (csv, or .parquet) rather than print.
     """
     if identity is None:

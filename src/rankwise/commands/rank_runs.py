@@ -93,9 +93,9 @@ def fuse(
     """Combine several run files into one, by rank or by score.
 
     Args:
-        method: rrf (reciprocal rank fusion), combsum or combmnz.
+        method: Fusion method: rrf (reciprocal rank fusion), combsum or combmnz.
         k: Constant of rrf; the larger, the less the first ranks count.
-        normalize: Scores before combsum and combmnz, per query: min-max, or none.
+        normalize: Normalization of the scores per query, for combsum and combmnz: min-max or none.
     """
     from rankwise.data import letor  # noqa: PLC0415  (needs an extra)
 

@@ -27,6 +27,7 @@ from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import parse_json, read_array, read_zip, write_whole
 from rankwise.metrics import OperatingPoint
+from rankwise.naming.registry import OBJECT
 from rankwise.seals import require_seal, require_sealed_file, sealed_zip
 from rankwise.states import state_bytes
 
@@ -47,7 +48,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         params["random_state"] = None  # a generator that has been drawn from is of no use later
     if not isinstance(ranker.objective, str):
         # Scores need no objective; with its metric the model can still be evaluated.
-        params["objective"] = f"{type(ranker.objective).__name__}-object"
+        params["objective"] = f"{type(ranker.objective).__name__}{OBJECT}"
         params["metric"] = ranker._metric_name
     point = ranker.operating_point_
     header = {

@@ -6,6 +6,7 @@ import copy
 import inspect
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from typing import Any, TypeVar
 
@@ -13,7 +14,7 @@ from torch import nn
 
 from rankwise._grammar import parse
 from rankwise.naming.lookup import objective as objective_of_name
-from rankwise.naming.registry import DEFAULT_METRIC, REGISTRY, entry_of
+from rankwise.naming.registry import OBJECT, REGISTRY, entry_of
 from rankwise.naming.table import find_metric, own_objective, read
 
 Made = TypeVar("Made", bound=Callable[..., Any])
@@ -26,9 +27,9 @@ def register(
 
     The name is then accepted wherever one is: by :func:`rankwise.objective`, estimators, boosters
     and settings, with the arguments of the constructor as options: ``"my_loss(margin=2)"``. It is
-    registered for this process. A package that registers it for everyone who installs it declares
-    an entry point of the group ``rankwise.objectives`` instead. On the command line,
-    ``--objective module:MyLoss`` needs no registration.
+    registered for this process; registering a name again replaces it. A package that registers it
+    for everyone who installs it declares an entry point of the group ``rankwise.objectives``
+    instead. On the command line, ``--objective module:MyLoss`` needs no registration.
 
     Args:
         name: One word of letters, digits, ``_`` and ``-``; not that of an objective of rankwise.
@@ -43,7 +44,8 @@ def register(
         The objective as it was given.
 
     Raises:
-        ValueError: For a name that cannot be read or belongs to rankwise, or an unknown metric.
+        ValueError: For a name that cannot be read or belongs to rankwise, a class that is not an
+            ``nn.Module``, or an unknown metric.
 
     Example:
         >>> import torch
@@ -67,6 +69,11 @@ def register(
     )
     if not callable(made_by):
         raise ValueError(f"objective must be a class or an objective, got {objective!r}")
+    if inspect.isclass(objective) and not issubclass(objective, nn.Module):
+        raise ValueError(
+            f"objective must be a subclass of nn.Module, got the class {objective.__name__}; derive"
+            " it from rankwise.objectives.Objective, or pass a function that returns an objective"
+        )
     if metric is not None:
         find_metric(read(metric))
     REGISTRY.add(entry_of(name, made_by, metric=metric, use=use))
@@ -79,7 +86,7 @@ class Copies:
     def __init__(self, module: nn.Module) -> None:
         self.module = module
         self.graded = bool(getattr(module, "graded", False))
-        self.metric = getattr(module, "metric", DEFAULT_METRIC)
+        self.metric = getattr(module, "metric", None)
         self.__module__, self.__qualname__ = type(module).__module__, type(module).__qualname__
 
     def __call__(self) -> nn.Module:
@@ -132,7 +139,7 @@ def _reads_back(objective: nn.Module) -> bool:
 
 def _registered(objective: nn.Module) -> str:
     """Register a copy, which is removed with the objective."""
-    name = f"{type(objective).__name__}-object{next(_NUMBERS)}"
-    REGISTRY.add(entry_of(name, Copies(copy.deepcopy(objective)), use="Passed as an object."))
+    name = f"{type(objective).__name__}{OBJECT}{next(_NUMBERS)}"
+    REGISTRY.add(replace(entry_of(name, Copies(copy.deepcopy(objective))), listed=False))
     weakref.finalize(objective, REGISTRY.remove, name)
     return name

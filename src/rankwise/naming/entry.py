@@ -34,6 +34,8 @@ class ObjectiveEntry:
     needs: tuple[str, ...] = ()  # of these, those that must be known though it would do without
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # options that want the facts
     made_by: Callable[..., Any] | None = None  # of an objective that is not part of rankwise
+    names_metric: bool = True  # False: its metric is only the default
+    listed: bool = True  # False: found by its name, but not shown among the names
 
     def facts_for(self, options: Mapping[str, Value]) -> tuple[str, ...]:
         """Return the facts that are passed with these options."""

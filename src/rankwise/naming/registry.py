@@ -23,6 +23,9 @@ PLUGINS = "rankwise.objectives"
 DEFAULT_METRIC = "ap"
 """The metric of an objective that does not name one in its attribute ``metric``."""
 
+OBJECT = "-object"
+"""End of the name that a saved model has for an objective that was passed as an object."""
+
 _IMPORTABLE = re.compile(rf"(?<![\w.])(?=({IMPORTED}))")
 
 
@@ -52,10 +55,10 @@ class Registry:
         return self.entries.get(_key(name))
 
     def all(self) -> tuple[ObjectiveEntry, ...]:
-        """Return all entries, those of installed packages included."""
+        """Return all entries but passed objects, those of installed packages included."""
         if not self._plugins_read:
             self._read_plugins()
-        return tuple(self.entries.values())
+        return tuple(entry for entry in self.entries.values() if entry.listed)
 
     def trust(self, texts: Iterable[object]) -> None:
         """Allow every ``module:object`` in texts that a person has typed."""
@@ -109,6 +112,7 @@ def entry_of(
         at="k" if "k" in parameters else None,
         facts=tuple(fact for fact in FACTS if fact in parameters),
         made_by=made_by,
+        names_metric=isinstance(metric, str),
     )
 
 
@@ -122,7 +126,10 @@ def _found(path: str, where: str) -> Callable[..., Any]:
         found: object = imported(path)
     except Exception as error:  # the module may raise anything
         why = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{where} cannot be imported from {path}: {why}") from error
+        raise ValueError(
+            f"{where} cannot be imported from {path}: {why}; check the spelling, and that the "
+            "module is in the working directory or installed"
+        ) from error
     if not callable(found):
         raise ValueError(f"{where} must be a class or a function, got {type(found).__name__}")
     return found

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from rankwise._grammar import Spec, Value, canonical, nearest, parse
 from rankwise.naming.entry import MetricEntry, ObjectiveEntry, all_names
-from rankwise.naming.registry import REGISTRY
+from rankwise.naming.registry import OBJECT, REGISTRY
 from rankwise.naming.rows import BASELINES, METRICS, OBJECTIVES
 
 _CUT = re.compile(r"[@_]k$")
@@ -129,6 +129,11 @@ def find_objective(spec: Spec) -> ObjectiveEntry:
         raise ValueError(
             f'"{spec.name}" is a metric without an objective of its own; '
             "`rankwise objectives` lists the objectives with their metrics"
+        )
+    if spec.name.endswith(OBJECT):
+        raise ValueError(
+            f"this model was saved with an objective of your own ({spec.name.removesuffix(OBJECT)})"
+            "; pass it again with set_params(objective=…)"
         )
     raise ValueError(_unknown("objective", spec.name, _OBJECTIVES, "rankwise objectives"))
 

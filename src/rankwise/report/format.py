@@ -155,7 +155,7 @@ def _trained_on(objective: str) -> str:
     called = entry.path.partition(":")[2]
     known = called.lower() == spec.name.replace("_", "").lower()
     own = objective.replace(spec.name, called, 1) if known else objective
-    if entry in BASELINES or entry.metric is None:
+    if entry in BASELINES or entry.metric is None or not entry.names_metric:
         return own
     plain = spec.name in _FULL
     words = full_name(objective if plain else entry.metric.partition("(")[0])

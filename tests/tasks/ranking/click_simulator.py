@@ -1,4 +1,8 @@
-"""Clicks of a position-based model whose propensities and relevances are known."""
+"""Clicks of a position-based model whose propensities and relevances are known.
+
+``python -m tests.tasks.ranking.click_simulator`` prints the metric of a linear ranker on judged
+lists, trained on the true relevances and on the clicks.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwise.data.letor import Clicks, Letor
+from rankwise.data.letor import Clicks, Letor, with_clicks
+from rankwise.tasks.ranking.evaluate import evaluate_lists
+from rankwise.tasks.ranking.pipeline import fitted, scores_of
+from rankwise.tasks.ranking.settings import Settings
+
+METRIC = "ndcg@3(gain=linear)"
 
 POSITIONS = 10
 PROPENSITIES = 1 / np.arange(1, POSITIONS + 1)
@@ -44,6 +53,20 @@ def simulated(queries=150, sessions=200, seed=0):
     return Letor(Path("lists"), features, gamma, groups, names), log
 
 
+def qualities(settings, lists, log, judged):
+    """Return the metric on judged lists, by what the ranker was trained on."""
+    parts = {
+        "true relevances": lists,
+        "corrected clicks": with_clicks(lists, log),
+        "clicks as they are": with_clicks(lists, log, np.ones(POSITIONS)),
+    }
+    found = {}
+    for name, part in parts.items():
+        scores = scores_of(fitted(settings, part), judged)
+        found[name] = float(np.mean(evaluate_lists(scores, judged, [METRIC])[METRIC].values))
+    return found
+
+
 def write(folder, lists, log):
     """Write both as files, and return their paths."""
     lines = [
@@ -59,3 +82,11 @@ def write(folder, lists, log):
     ]
     (folder / "clicks.csv").write_text("query,document,position,shown,click\n" + "\n".join(rows))
     return folder / "lists.txt", folder / "clicks.csv"
+
+
+if __name__ == "__main__":
+    linear = Settings(model="linear", objective="listnet(linear)", metric=METRIC)
+    for trained_on, value in qualities(
+        linear, *simulated(), simulated(seed=1, sessions=1)[0]
+    ).items():
+        print(f"{trained_on}: {METRIC} {value:.3f}")

@@ -19,8 +19,8 @@ class TPRAtFPR(ScaledObjective):
     bounds that from above. The gradient of q is that of the negative it is; tied ones share it.
 
     The loss pushes positives above one negative, and that one down: a batch must have enough
-    negatives for ⌊n⁻·max_fpr⌋ to be right, some 10/``max_fpr``. :class:`PartialAUC` averages over
-    all the negatives above instead, which is smoother.
+    negatives for ⌊n⁻·max_fpr⌋ to be right; 10/``max_fpr`` is a rule of thumb. :class:`PartialAUC`
+    averages over all the negatives above instead, which is smoother.
 
     Args:
         max_fpr: Highest false positive rate, between 0 and 1.

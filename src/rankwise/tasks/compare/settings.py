@@ -62,8 +62,8 @@ class Settings(TaskSettings):
     )
     threshold: str | None = Field(
         None,
-        description="Rule of a threshold on the test part, such as precision>=0.8@95%, "
-        "recall>=0.9, fpr<=0.01, alerts<=200/day.",
+        description="Rule that chooses the threshold on the test part, such as "
+        "precision>=0.8@95%, recall>=0.9, fpr<=0.01, alerts<=200/day.",
     )
     rows_per_day: Annotated[float, Gt(0)] | None = Field(
         None, description="Rows of a day, for --threshold alerts<=…/day; default: those of --time."

@@ -43,8 +43,8 @@ class ClickModel:
     def rows(self) -> list[dict[str, float]]:
         """Return the rows of ``propensities.csv``, which ``--propensities`` reads."""
         return [
-            {"position": float(k + 1), "propensity": float(value)}
-            for k, value in enumerate(self.propensities)
+            {"position": k, "propensity": float(value)}
+            for k, value in enumerate(self.propensities, 1)
         ]
 
 

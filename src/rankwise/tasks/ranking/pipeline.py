@@ -32,7 +32,7 @@ from rankwise.tasks.ranking.report import (
     queries_section,
     write_results,
 )
-from rankwise.tasks.ranking.settings import DEFAULT, Settings
+from rankwise.tasks.ranking.settings import DEFAULT, FinishedSettings, Settings
 from rankwise.training import (
     Devices,
     open_folder,
@@ -203,7 +203,7 @@ def load_run(folder: Path) -> tuple[Settings, Ranker]:
 
 def _read_run(folder: Path) -> tuple[Settings, Ranker]:
     with foreign_errors(f"{folder}: is not a run that can be read", ours_too=True):
-        settings = Settings(**read_json(folder / CONFIG)["settings"])
+        settings = FinishedSettings(**read_json(folder / CONFIG)["settings"])
         return settings, Ranker.load(folder / MODEL)
 
 

@@ -41,16 +41,22 @@ class Settings(TaskSettings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        from rankwise.estimators.names import is_log_loss  # noqa: PLC0415  (torch, for the help)
-        from rankwise.naming import canonical_metric, canonical_objective  # noqa: PLC0415
+        from rankwise.naming import canonical_metric  # noqa: PLC0415  (torch, for the help)
 
         known = self._default_ranker().get_params().keys() - _SET_HERE - _UNUSED
         if unknown := sorted(self.options.keys() - known):
             raise UsageError(
                 f"{self.model} has no option {unknown[0]!r}; it has {', '.join(sorted(known))}"
             )
-        self.gains()
         object.__setattr__(self, "metric", canonical_metric(self.metric))
+        return self
+
+    @model_validator(mode="after")
+    def _trainable(self) -> Self:
+        from rankwise.estimators.names import is_log_loss  # noqa: PLC0415
+        from rankwise.naming import canonical_objective  # noqa: PLC0415
+
+        self.gains()
         if not is_log_loss(self.objective):
             object.__setattr__(self, "objective", canonical_objective(self.objective))
         return self
@@ -84,3 +90,11 @@ class Settings(TaskSettings):
             self.objective: getattr(made, "gain", None),
             self.metric: metric(self.metric).setting.options.get("gain"),
         }
+
+
+class FinishedSettings(Settings):
+    """Settings of a finished run. Scores need no objective, so that it is not imported."""
+
+    @model_validator(mode="after")
+    def _trainable(self) -> Self:
+        return self
