@@ -140,7 +140,7 @@ def test_what_is_wrong_is_one_line_and_2(tmp_path, arguments, message):
 def test_malformed_lines_and_folders(tmp_path):
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("1 qid:1 1:1\n0 qid:1 1=2\n")
-    assert "wrong.txt: line 2: '1=2' is no feature:value" in one_line(
+    assert "wrong.txt: line 2: '1=2' is not feature:value" in one_line(
         RUN.invoke(app, ["train", str(wrong)])
     )
     assert "is no finished run" in one_line(

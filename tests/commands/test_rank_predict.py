@@ -67,7 +67,7 @@ def test_what_is_wrong_is_one_line_and_2(finished, tmp_path):
     wide = tmp_path / "wide.txt"
     wide.write_text("qid:1 9:1\n")
     for arguments, message in (
-        ([str(folder), str(wrong)], "line 2: '1=2' is no feature:value"),
+        ([str(folder), str(wrong)], "line 2: '1=2' is not feature:value"),
         ([str(folder), str(wide)], "has feature 9, the last of the model is 3"),
         ([str(tmp_path), str(data)], "is no finished run"),
         ([str(folder), str(data), "--out", str(data)], "--out must be another file than"),

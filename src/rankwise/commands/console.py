@@ -100,7 +100,7 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
         fail(stopped)
     except (SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # a panic of polars is no Exception
+    except BaseException as error:  # a panic of polars is not an Exception
         if debug:
             say([traceback.format_exc()], error=True)
         if isinstance(error, ModuleNotFoundError) and missing_module(error) is not None:

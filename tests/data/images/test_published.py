@@ -304,7 +304,7 @@ def test_missing_xrays_are_named_with_their_count(tmp_path):
     ("file", "text", "message"),
     [
         ("Data_Entry_2017.csv", "a,b\n1,2\n", "there is no column Image Index"),
-        ("Data_Entry_2017.csv", HEADER + "x.png,Cold,0,1,50\n", "line 2: 'Cold' is no finding"),
+        ("Data_Entry_2017.csv", HEADER + "x.png,Cold,0,1,50\n", "line 2: 'Cold' is not a finding"),
         ("test_list.txt", "unknown.png\n", "'unknown.png' is not in Data_Entry_2017.csv"),
         ("test_list.txt", "00000001_000.png\n", "'00000001_000.png' is listed already, in"),
         ("test_list.txt", "", "is empty"),

@@ -118,7 +118,7 @@ def test_a_malformed_file_is_not_cached_and_sizes_are_read_each_time(tmp_path):
     path, folder = tmp_path / "train.txt", tmp_path / "cache"
     path.write_text("1 qid:1 1:x\n")
     for _ in range(2):
-        with pytest.raises(DataError, match="line 1: '1:x' is no feature:value"):
+        with pytest.raises(DataError, match="line 1: '1:x' is not feature:value"):
             read_letor(path, cache=folder)
     assert not folder.exists()
     path.write_text("1 1:1\n0 1:2\n")

@@ -128,11 +128,11 @@ def test_sizes_beside_the_file_as_lightgbm_has_them(tmp_path):
     ("line", "why"),
     [
         ("x qid:1 1:1", "the relevance 'x' is not a number"),
-        ("1 qid:a 1:1", "'qid:a' is no whole number"),
-        ("1 qid:1 1:x", "'1:x' is no feature:value"),
-        ("1 qid:1 1", "'1' is no feature:value"),
+        ("1 qid:a 1:1", "'qid:a' is not a whole number"),
+        ("1 qid:1 1:x", "'1:x' is not feature:value"),
+        ("1 qid:1 1", "'1' is not feature:value"),
         ("1 qid:1 2:1 1:1", "feature 1 comes after feature 2"),
-        ("1 qid:1 1:nan", "'1:nan' is no feature:value"),
+        ("1 qid:1 1:nan", "'1:nan' is not feature:value"),
         ("1 qid:1 1:1e300", "the value of '1:1e300' is beyond the range of 32-bit numbers"),
         ("1 qid:1 1:1 1000001:1", "feature 1000001 is beyond the last that can be, 1000000"),
         ("1 qid:1 99999999999:1", "feature 99999999999 is beyond the last that can be, 1000000"),
@@ -238,7 +238,7 @@ def test_documents_without_a_judgment_or_a_query(tmp_path):
 
 def test_a_malformed_line_without_a_judgment_is_named(tmp_path):
     path = written(tmp_path, "qid:1 1:1\nqid:1 1=2\n")
-    with pytest.raises(DataError, match="line 2: '1=2' is no feature:value"):
+    with pytest.raises(DataError, match="line 2: '1=2' is not feature:value"):
         read_letor(path, judged=False)
     with pytest.raises(DataError, match="line 1: the relevance 'qid:1' is not a number"):
         read_letor(path)

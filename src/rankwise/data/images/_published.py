@@ -244,7 +244,7 @@ def _entries(file: Path) -> dict[str, tuple[list[int], str]]:
     for place, row in read_rows(file, _IMAGE, _LABELS, _PATIENT):
         names = [name.strip() for name in (row[_LABELS] or "").split("|")]
         if unknown := [name for name in names if name not in (*FINDINGS, _NOTHING)]:
-            raise DataError(f"{place}: {short_repr(unknown[0])} is no finding")
+            raise DataError(f"{place}: {short_repr(unknown[0])} is not a finding")
         hot = [int(finding in names) for finding in FINDINGS]
         found[str(row[_IMAGE]).strip()] = hot, str(row[_PATIENT]).strip()
     return found

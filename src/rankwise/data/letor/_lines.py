@@ -96,7 +96,7 @@ def _wrong(line: str) -> tuple[str, bool]:
     elif not math.isfinite(float(label)):
         why = f"the relevance {short_repr(label)} is too large"
     elif queried and not re.fullmatch(r"qid:[0-9]+", fields[0]):
-        why = f"{short_repr(fields[0])} is no whole number"
+        why = f"{short_repr(fields[0])} is not a whole number"
     elif queried and (len(fields[0]) > _LONG or int(fields[0][4:]) >= 2**63):
         why = f"{short_repr(fields[0])} is too large"
     else:
@@ -109,7 +109,7 @@ def _wrong_features(fields: list[str]) -> str:
     for field in fields:
         pair = _PAIR.fullmatch(field)
         if pair is None:
-            return f"{short_repr(field)} is no feature:value"
+            return f"{short_repr(field)} is not feature:value"
         if len(pair[1]) > _LONG:
             return f"feature {pair[1][:WIDE]}… is beyond the last that can be, {LAST}"
         if int(pair[1]) <= before:
