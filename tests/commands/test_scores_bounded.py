@@ -185,6 +185,8 @@ def test_what_counts_cannot_do_is_refused(days, tmp_path):
     assert "there is no such file" in refused(tmp_path / "no*.parquet", *COLUMNS)
     assert "is a folder; name its files" in refused(tmp_path, joined, *COLUMNS)
     assert "--target and --score must be given" in refused(*paths)
+    asked = ("--metric", "fpr_at_tpr(.9)")
+    assert "needs every row" in refused(joined, *COLUMNS, "--memory", "bounded", *asked)
     (tmp_path / "bad.npz").write_bytes(b"none")
     assert "is not a file of ScoreHistogram.save" in refused(tmp_path / "bad.npz")
     (tmp_path / "a.svm").write_text("1 1:2\n0 1:3\n")

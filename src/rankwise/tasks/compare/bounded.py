@@ -61,6 +61,12 @@ def evaluate_bounded(
         save: File to write the counts of all files to.
     """
     asked = [measures.resolve_metric(name, grouped=False) for name in metrics or ()]
+    for name in asked:
+        if not metric(name).setting.kernel.takes_buckets:
+            raise DataError(
+                f"metric {name} needs every row, and counts in bounded memory do not have them; "
+                "leave it out, or pass one table with --memory all"
+            )
     counted = [path for path in paths if path.suffix == HISTOGRAM]
     tables = tuple(path for path in paths if path.suffix != HISTOGRAM)
     histogram, without_target, trained_on = ScoreHistogram(), 0, None
