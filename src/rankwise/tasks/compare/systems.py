@@ -14,6 +14,7 @@ from rankwise.data import DataError, read_table
 from rankwise.files import nan_to_none
 from rankwise.metrics import Comparison, Interval, compare_many, holm
 from rankwise.metrics.many import Correction
+from rankwise.naming import metric
 from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.tasks.compare import metrics as measures
@@ -55,7 +56,7 @@ class SystemsResult:
         rows = [
             (name, system, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}")
             for name, found in self.metrics.items()
-            for system, each in sorted(found.items(), key=lambda item: -item[1].value)
+            for system, each in _best_first(name, found)
         ]
         lists = "" if self.lists is None else f", {self.lists} lists"
         left = f" ({self.without_target} more without a target)" if self.without_target else ""
@@ -183,9 +184,15 @@ def _pairs(
     return sorted(pairs, key=lambda pair: (pair.found.p_value, -abs(pair.found.difference)))
 
 
+def _best_first(name: str, found: dict[str, Interval]) -> list[tuple[str, Interval]]:
+    sign = -1 if metric(name).higher_is_better else 1
+    return sorted(found.items(), key=lambda item: sign * item[1].value)
+
+
 def _cells(pair: Pair) -> tuple[object, ...]:
     found = pair.found
-    winner = pair.a if found.difference > 0 else pair.b
+    a_is_better = (found.difference > 0) == metric(pair.metric).higher_is_better
+    winner = pair.a if a_is_better else pair.b
     verdict = f"{winner} is better" if found.p_value < 0.05 else "no difference shown"
     interval = f"{found.low:+.4f} to {found.high:+.4f}"
     gap = f"{found.difference:+.4f}"
