@@ -9,6 +9,7 @@ import polars as pl
 
 from rankwise.data import DataError
 from rankwise.data.files import format_of, require_columns, scan_as_written
+from rankwise.files import require_unchanged_table
 
 # Digits that a number would not keep: the zeros of 007, the last ones of a long id.
 _CODE = r"^\s*[+-]?(0\d|\d{16})"
@@ -20,11 +21,12 @@ def read_scores(
     """Read the ids as words, the scores as numbers, and other columns as they are written.
 
     Every row needs a score and, where a key is given, ids that no other row has. Columns to keep
-    may be missing.
+    may be missing. A file that rankwise wrote must be as it was written.
     """
     kind = format_of(path)
     if kind == "svmlight":
         raise DataError(f"{path}: svmlight has no named columns; pass a csv or parquet file")
+    require_unchanged_table(path)
     source = scan_as_written(path, kind)
     columns = source.collect_schema().names()
     require_columns(path, columns, list(key), "id")

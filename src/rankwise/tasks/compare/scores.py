@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError, read_columns, read_table
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.table import QUERY
-from rankwise.files import nan_to_none, require_unchanged_table
+from rankwise.files import nan_to_none
 from rankwise.metrics import Interval, OperatingPoint
 from rankwise.report.comparison.run import number, read_run
 from rankwise.tasks.compare import metrics as measures
@@ -236,8 +236,6 @@ def evaluate_scores(
     grouped = group is not None
     asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
     graded = bool(asked) and all(map(measures.is_graded, asked))
-    if path.is_file():
-        require_unchanged_table(path)
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded, time=time
     )
