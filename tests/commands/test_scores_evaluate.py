@@ -291,6 +291,19 @@ def test_several_scores_are_compared_in_pairs(scored, tmp_path):
     assert "paired over lists" in done.stdout
 
 
+def test_several_scores_warn_of_rows_that_were_trained_on(scored, tmp_path):
+    path, frame = scored
+    asked = ["--target", "y", "--score", "s", "--score", "grade", "--metric", "auc"]
+    assert "trained on" not in invoke(path, *asked).output
+    frame.with_columns(in_training=pl.int_range(400) < 7).write_csv(path)
+    out = tmp_path / "out.json"
+    done = invoke(path, *asked, "--json", str(out))
+    assert done.exit_code == 0, done.output
+    words = "7 of 400 rows equal a row the model was trained on"
+    assert words in " ".join(done.stdout.split())
+    assert json.loads(out.read_text())["rows_trained_on"] == 7
+
+
 def test_several_scores_have_no_slices_and_known_corrections(scored):
     path, _ = scored
     asked = ["--target", "y", "--score", "s", "--score", "grade"]

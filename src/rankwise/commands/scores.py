@@ -240,6 +240,8 @@ def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None
     for title, pairs in found.pair_tables():
         show(pairs, title=title, words=("A", "B", "verdict"))
     say([found.remark])
+    if found.warning is not None:
+        say([found.warning], style="bold red")
 
 
 def predict(

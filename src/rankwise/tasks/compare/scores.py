@@ -21,7 +21,7 @@ from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, read_rule
 from rankwise.tasks.compare.run_files import require_run
-from rankwise.tasks.compare.score_file import typed
+from rankwise.tasks.compare.score_file import IN_TRAINING, trained_on, training_warning, typed
 from rankwise.tasks.compare.slices import (
     Slice,
     as_frame,
@@ -30,7 +30,6 @@ from rankwise.tasks.compare.slices import (
     slices_json,
 )
 
-IN_TRAINING = "in_training"  # marks the rows that the model was trained on
 _WRITTEN = ("score", "probability", IN_TRAINING)
 _ALL = "all"
 
@@ -157,13 +156,7 @@ class EvaluationResult:
     @property
     def warning(self) -> str | None:
         """Why the numbers are too good, if the model was trained on some of the rows."""
-        if not self.trained_on:
-            return None
-        return (
-            f"{self.trained_on} of {self.rows} rows equal a row the model was trained on: these "
-            "numbers are not an estimate for new rows; `rankwise evaluate RUN` has one, from the "
-            "rows that the run held out"
-        )
+        return training_warning(self.trained_on, self.rows)
 
     @property
     def caption(self) -> str:
@@ -258,7 +251,7 @@ def evaluate_scores(
     daily = daily_rows(rules, table, rows_per_day)
     return replace(
         found,
-        trained_on=_trained_on(table.path),
+        trained_on=trained_on(table.path),
         without_target=table.without_target,
         points=choose_points(rules, table.score, truth, daily),
         slices=evaluate_slices(cut, asked or names[:1], table.score, truth, seed=seed),
@@ -321,12 +314,3 @@ def _measure(
         lists, left_out = len(sizes), int((positive == 0).sum()) + whole
     positives = int(np.count_nonzero(target))
     return EvaluationResult(path, len(target), positives, lists, left_out, metrics, whole)
-
-
-def _trained_on(path: Path) -> int | None:
-    """Count the rows that the file marks as trained on; None where it marks none."""
-    source = scan_as_written(path, format_of(path))
-    if IN_TRAINING not in source.collect_schema().names():
-        return None
-    marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
-    return int(marks.is_in(["true", "1"]).sum())

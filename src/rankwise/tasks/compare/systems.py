@@ -19,6 +19,7 @@ from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Floats, Truth
+from rankwise.tasks.compare.score_file import trained_on, training_warning
 
 _WORDS = {
     "randomized_tukey": "randomized Tukey HSD",
@@ -49,6 +50,12 @@ class SystemsResult:
     pairs: tuple[Pair, ...]
     method: str
     without_target: int = 0
+    trained_on: int | None = None  # rows that a model was trained on, where the file marks them
+
+    @property
+    def warning(self) -> str | None:
+        """Why the numbers are too good, if a model was trained on some of the rows."""
+        return training_warning(self.trained_on, self.rows)
 
     @property
     def table(self) -> Table:
@@ -91,6 +98,7 @@ class SystemsResult:
             "data": str(self.path),
             "rows": self.rows,
             "positives": self.positives,
+            "rows_trained_on": self.trained_on,
             "rows_without_target": self.without_target,
             "lists": self.lists,
             "correction": self.method,
@@ -156,6 +164,7 @@ def evaluate_systems(
         tuple(pairs),
         method,
         table.without_target,
+        trained_on(path),
     )
 
 
