@@ -32,16 +32,24 @@ def read_rule(rule: str, *, grouped: bool) -> Limit:
 
 
 def choose_points(
-    rules: Sequence[str], values: Floats, truth: Truth, rows_per_day: float | None
+    rules: Sequence[str],
+    values: Floats,
+    truth: Truth,
+    rows_per_day: float | None,
+    *,
+    of_run: bool = False,
 ) -> dict[str, OperatingPoint]:
-    """Return the operating point of every rule on rows of two classes."""
+    """Return the operating point of every rule on rows of two classes.
+
+    ``of_run``: the rows are those of a run, and a column of dates cannot be named any more.
+    """
     found = {}
     for rule in rules:
         limit = read_rule(rule, grouped=truth.groups is not None)
         if limit.kind == "alerts" and limit.rows is None and rows_per_day is None:
+            dates = "" if of_run else ", or --time with a column of dates"
             raise DataError(
-                f"--threshold {rule} needs the number of rows per day: pass --rows-per-day, or "
-                "--time with a column of dates"
+                f"--threshold {rule} needs the number of rows per day: pass --rows-per-day{dates}"
             )
         try:
             found[rule] = choose_threshold(
@@ -67,6 +75,13 @@ def daily_rows(rules: Sequence[str], table: Table, given: float | None = None) -
             f"{table.path}: the time column holds numbers, not dates, and says nothing about days; "
             "pass --rows-per-day"
         )
+    return rows_per_day(table)
+
+
+def rows_per_day(table: Table) -> float | None:
+    """Return the rows over the days from the first to the last; None without dates."""
+    if table.time is None or not table.dated:
+        return None
     days = np.floor(table.time / _DAY)
     return len(table) / float(days.max() - days.min() + 1)
 

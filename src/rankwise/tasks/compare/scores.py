@@ -270,7 +270,8 @@ def evaluate_run(
 
     The scores are those that the run kept; with the run's own seed, which is the default, the
     numbers are those of its results. ``rules`` choose thresholds on the probabilities of these
-    rows, or on the scores of a run without probabilities.
+    rows, or on the scores of a run without probabilities. Rows per day that are not given are
+    those of the run, if it knows them.
     """
     require_run(folder)
     run = read_run(folder)
@@ -292,12 +293,14 @@ def evaluate_run(
     scores, truth = kept.scores[run.recommended.number], Truth(kept.target, kept.group, weight)
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
     found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)
+    daily = (number(where.get("rows_per_day")) for where in (run.config, run.data))
+    own = next((rows for rows in daily if rows > 0), None)
     probability = kept.probabilities.get(run.recommended.number)
     values, column = (scores, "score") if probability is None else (probability, "probability")
     return replace(
         found,
         candidate=run.recommended.name,
-        points=choose_points(rules, values, truth, rows_per_day),
+        points=choose_points(rules, values, truth, rows_per_day or own, of_run=True),
         column=column,
     )
 
