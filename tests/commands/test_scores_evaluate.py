@@ -304,6 +304,41 @@ def test_several_scores_warn_of_rows_that_were_trained_on(scored, tmp_path):
     assert json.loads(out.read_text())["rows_trained_on"] == 7
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--correction", "holm"], "--correction is for several --score, got one"),
+        (["--correction", "sidak"], "--correction must be one of "),
+        (["--rows-per-day", "40"], "--rows-per-day: only for rules of alerts per day"),
+        (["--time", "user"], "--time: only for rules of alerts per day"),
+        (["--rows-per-day", "4", "--threshold", "fpr<=0.1"], "only for rules of alerts per day"),
+        (["--rows-per-day", "4", "--threshold", "alerts<=1/9"], "only for rules of alerts per day"),
+        (["--rows-per-day", "4", "--memory", "bounded"], "only for rules of alerts per day"),
+        (["--score", "grade", "--correction", "tukey-hsd"], "is for lists: name them with --group"),
+    ],
+)
+def test_options_that_nothing_would_read_are_refused(scored, more, message):
+    done = invoke(scored[0], "--target", "y", "--score", "s", *more)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--memory", "bounded"], "--memory: only for a table\n"),
+        (["--correction", "holm"], "--correction: only for a table\n"),
+        (["--rows-per-day", "40"], "--rows-per-day: only for rules of alerts per day"),
+    ],
+)
+def test_options_that_a_run_does_not_read_are_refused(tmp_path, more, message):
+    done = invoke(tmp_path, *more)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_several_scores_have_no_slices_and_known_corrections(scored):
     path, _ = scored
     asked = ["--target", "y", "--score", "s", "--score", "grade"]

@@ -31,6 +31,12 @@ def read_rule(rule: str, *, grouped: bool) -> Limit:
     return limit
 
 
+def is_daily(rule: str) -> bool:
+    """Return whether a rule limits the alerts of a day."""
+    limit = read_rule(rule, grouped=False)
+    return limit.kind == "alerts" and limit.rows is None
+
+
 def choose_points(
     rules: Sequence[str],
     values: Floats,
@@ -45,8 +51,8 @@ def choose_points(
     """
     found = {}
     for rule in rules:
-        limit = read_rule(rule, grouped=truth.groups is not None)
-        if limit.kind == "alerts" and limit.rows is None and rows_per_day is None:
+        read_rule(rule, grouped=truth.groups is not None)
+        if is_daily(rule) and rows_per_day is None:
             dates = "" if of_run else ", or --time with a column of dates"
             raise DataError(
                 f"--threshold {rule} needs the number of rows per day: pass --rows-per-day{dates}"
@@ -66,9 +72,7 @@ def daily_rows(rules: Sequence[str], table: Table, given: float | None = None) -
     Those given, or all rows of the table over the days from the first to the last, both counted.
     None without either; a time column of numbers that are not dates is an error.
     """
-    limits = [require_limit(rule) for rule in rules]
-    asked = any(limit.kind == "alerts" and limit.rows is None for limit in limits)
-    if given is not None or table.time is None or not asked:
+    if given is not None or table.time is None or not any(map(is_daily, rules)):
         return given
     if not table.dated:
         raise DataError(
