@@ -344,7 +344,10 @@ def test_several_scores_have_no_slices_and_known_corrections(scored):
     asked = ["--target", "y", "--score", "s", "--score", "grade"]
     for more, message in (
         (["--by", "user"], "--by takes one column of scores"),
-        (["--correction", "sidak"], "--correction must be one of tukey, tukey-hsd, holm"),
+        (
+            ["--correction", "sidak"],
+            "must be one of randomized-tukey, tukey-hsd, holm",
+        ),
     ):
         done = invoke(path, *asked, *more)
         assert done.exit_code == 2

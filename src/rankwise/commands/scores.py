@@ -58,8 +58,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             rows, by the metrics named or else by the first.
         json: JSON file for the numbers.
         out: File for the numbers as a table (csv, or .parquet).
-        correction: Adjustment of the p-values of several systems over lists: tukey (randomized),
-            tukey-hsd (studentized range) or holm.
+        correction: Adjustment of the p-values of several systems over lists: randomized-tukey
+            (default), tukey-hsd (studentized range) or holm.
         memory: Rows in memory: all, or bounded (counts, and further passes over the files). auto is
             bounded above 20 million rows (parquet) or 1 GiB (csv) and for several files.
         save_histogram: File (.npz) for the counts of the scores, to be added to others later.
@@ -114,7 +114,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
                 group=group,
                 positive=positive,
                 metrics=metric,
-                correction=CORRECTIONS[correction or "tukey"],
+                correction=CORRECTIONS[correction or "randomized-tukey"],
                 seed=seed or 0,
             )
         _show_systems(systems, json, out)

@@ -22,8 +22,8 @@ from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.score_file import trained_on, training_warning
 
 _WORDS = {
-    "randomized_tukey": "randomized Tukey HSD",
-    "tukey": "Tukey HSD of a two-way layout",
+    "randomized-tukey": "randomized Tukey HSD",
+    "tukey-hsd": "Tukey HSD of a two-way layout",
     "holm": "Holm's method",
 }
 
@@ -120,7 +120,7 @@ def evaluate_systems(
     group: str | None = None,
     positive: str | None = None,
     metrics: Sequence[str] | None = None,
-    correction: Correction = "randomized_tukey",
+    correction: Correction = "randomized-tukey",
     seed: int = 0,
 ) -> SystemsResult:
     """Compute metrics of several columns of scores, and compare all pairs of them.
