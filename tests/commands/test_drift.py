@@ -51,6 +51,22 @@ def test_bad_input_is_one_line_and_2(files, arguments, message):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("more", [[], ["--target", "y"]])
+def test_rows_that_were_trained_on_are_reported(files, tmp_path, monkeypatch, more):
+    monkeypatch.setenv("COLUMNS", "400")
+    assert "trained on" not in RUN.invoke(app, ["drift", *files, *more]).output
+    marked = pl.read_csv(files[0]).with_columns(in_training=pl.int_range(200) < 7)
+    marked.write_csv(files[0])
+    out = tmp_path / "out.json"
+    done = RUN.invoke(app, ["drift", *files, *more, "--json", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "before.csv: 7 of 200 rows equal a row the model was trained on" in done.stdout
+    assert done.stdout.count("trained on") == 1
+    numbers = json.loads(out.read_text())
+    assert numbers["rows_trained_on_before"] == 7
+    assert numbers["rows_trained_on_after"] is None
+
+
 def test_the_scores_are_not_written_over(files):
     for option in ("--out", "--json"):
         done = RUN.invoke(app, ["drift", *files, option, files[1]])

@@ -86,7 +86,7 @@ def test_several_runs_are_compared_in_pairs_with_adjusted_p_values(files, tmp_pa
         app, ["compare", *runs, str(qrels), "--metrics", "ap,mrr", "--json", str(out)]
     )
     assert done.exit_code == 0, done.output
-    assert "adjusted for the number of pairs by randomized tukey" in " ".join(done.stdout.split())
+    assert "adjusted for the number of pairs by randomized-tukey" in " ".join(done.stdout.split())
     numbers = json.loads(out.read_text())
     assert numbers["runs"] == runs
     pairs = {(each["a"], each["b"]): each for each in numbers["metrics"]["ap"]}
@@ -102,7 +102,10 @@ def test_runs_to_compare_are_two_or_more_different_ones(files):
     for words, message in (
         ([first, qrels], "needs two run files and qrels, got 1 run file"),
         ([first, first, qrels], "every run file must be given once"),
-        ([first, other, qrels, "--correction", "x"], "--correction must be one of tukey"),
+        (
+            [first, other, qrels, "--correction", "x"],
+            "must be one of randomized-tukey",
+        ),
     ):
         done = RUN.invoke(app, ["compare", *words])
         assert done.exit_code == 2

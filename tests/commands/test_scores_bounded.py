@@ -175,7 +175,9 @@ def test_what_counts_cannot_do_is_refused(days, tmp_path):
     paths, joined, _ = days
     refusal = "cannot go with"
     assert refusal in refused(*paths, *COLUMNS, "--group", "user")
-    assert refusal in refused(*paths, *COLUMNS, "--memory", "all")
+    assert "several files are evaluated in bounded memory; leave out --memory all" in refused(
+        *paths, *COLUMNS, "--memory", "all"
+    )
     assert refusal in refused(joined, *COLUMNS, "--memory", "bounded", "--group", "user")
     assert "--memory must be auto, all or bounded, got 'half'" in refused(
         joined, *COLUMNS, "--memory", "half"

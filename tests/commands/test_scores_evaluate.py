@@ -291,12 +291,63 @@ def test_several_scores_are_compared_in_pairs(scored, tmp_path):
     assert "paired over lists" in done.stdout
 
 
+def test_several_scores_warn_of_rows_that_were_trained_on(scored, tmp_path):
+    path, frame = scored
+    asked = ["--target", "y", "--score", "s", "--score", "grade", "--metric", "auc"]
+    assert "trained on" not in invoke(path, *asked).output
+    frame.with_columns(in_training=pl.int_range(400) < 7).write_csv(path)
+    out = tmp_path / "out.json"
+    done = invoke(path, *asked, "--json", str(out))
+    assert done.exit_code == 0, done.output
+    words = "7 of 400 rows equal a row the model was trained on"
+    assert words in " ".join(done.stdout.split())
+    assert json.loads(out.read_text())["rows_trained_on"] == 7
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--correction", "holm"], "--correction is for several --score, got one"),
+        (["--correction", "sidak"], "--correction must be one of "),
+        (["--rows-per-day", "40"], "--rows-per-day: only for rules of alerts per day"),
+        (["--time", "user"], "--time: only for rules of alerts per day"),
+        (["--rows-per-day", "4", "--threshold", "fpr<=0.1"], "only for rules of alerts per day"),
+        (["--rows-per-day", "4", "--threshold", "alerts<=1/9"], "only for rules of alerts per day"),
+        (["--rows-per-day", "4", "--memory", "bounded"], "only for rules of alerts per day"),
+        (["--score", "grade", "--correction", "tukey-hsd"], "is for lists: name them with --group"),
+    ],
+)
+def test_options_that_nothing_would_read_are_refused(scored, more, message):
+    done = invoke(scored[0], "--target", "y", "--score", "s", *more)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--memory", "bounded"], "--memory: only for a table\n"),
+        (["--correction", "holm"], "--correction: only for a table\n"),
+        (["--rows-per-day", "40"], "--rows-per-day: only for rules of alerts per day"),
+    ],
+)
+def test_options_that_a_run_does_not_read_are_refused(tmp_path, more, message):
+    done = invoke(tmp_path, *more)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_several_scores_have_no_slices_and_known_corrections(scored):
     path, _ = scored
     asked = ["--target", "y", "--score", "s", "--score", "grade"]
     for more, message in (
         (["--by", "user"], "--by takes one column of scores"),
-        (["--correction", "sidak"], "--correction must be one of tukey, tukey-hsd, holm"),
+        (
+            ["--correction", "sidak"],
+            "must be one of randomized-tukey, tukey-hsd, holm",
+        ),
     ):
         done = invoke(path, *asked, *more)
         assert done.exit_code == 2

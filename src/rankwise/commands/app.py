@@ -64,10 +64,10 @@ Deterministic = Annotated[
 ]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
-# How the p-values of several systems are adjusted, by the words of the command line.
-CORRECTIONS: dict[str, Literal["randomized_tukey", "tukey", "holm"]] = {
-    "tukey": "randomized_tukey",
-    "tukey-hsd": "tukey",
+# How the p-values of several systems are adjusted: the words of rankwise.metrics.compare_many.
+CORRECTIONS: dict[str, Literal["randomized-tukey", "tukey-hsd", "holm"]] = {
+    "randomized-tukey": "randomized-tukey",
+    "tukey-hsd": "tukey-hsd",
     "holm": "holm",
 }
 

@@ -12,17 +12,17 @@ from rankwise.errors import UsageError
 from rankwise.tasks import compare as task  # its modules are imported where they are used
 
 Files = Annotated[list[Path], typer.Argument(help="Tables with scores, one per system.")]
-METHODS: dict[str, Literal["rrf", "comb_sum", "comb_mnz"]] = {
+METHODS: dict[str, Literal["rrf", "combsum", "combmnz"]] = {
     "rrf": "rrf",
-    "combsum": "comb_sum",
-    "combmnz": "comb_mnz",
+    "combsum": "combsum",
+    "combmnz": "combmnz",
 }
 
 
 class FusionOptions(TypedDict):
     """The options of a fusion, as the library calls them."""
 
-    method: Literal["rrf", "comb_sum", "comb_mnz"]
+    method: Literal["rrf", "combsum", "combmnz"]
     k: float
     normalize: Literal["min_max", "none"]
 

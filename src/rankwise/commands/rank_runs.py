@@ -25,7 +25,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     qrels: Annotated[Path, typer.Argument(help="Judgments: qrels of TREC.")],
     metrics: str = ",".join(TREC),
     relevant: int = 1,
-    correction: str = "tukey",
+    correction: str = "randomized-tukey",
     seed: Seed = 0,
     json: Path | None = None,
 ) -> None:
@@ -34,7 +34,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     Args:
         metrics: Metrics, separated by commas.
         relevant: Smallest relevance of a document that counts as relevant.
-        correction: Adjustment of the p-values of more than two runs: tukey (randomized), tukey-hsd
+        correction: Adjustment of the p-values of more than two runs: randomized-tukey, tukey-hsd
             (studentized range) or holm.
         json: JSON file for the numbers.
     """
@@ -61,7 +61,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             show(task.pairs_table(pairs), title=name, words=("B",))
         say([
             "Means over the queries with a relevant document. p: two-sided, adjusted for the "
-            f"number of pairs by {method.replace('_', ' ')}, not for the number of metrics."
+            f"number of pairs by {method}, not for the number of metrics."
         ])  # fmt: skip
         listed = {
             name: [{"a": a, "b": b, **asdict(each)} for (a, b), each in pairs.items()]

@@ -29,7 +29,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     by: list[str] | None = None,
     json: Path | None = None,
     out: Path | None = None,
-    correction: str = "tukey",
+    correction: str | None = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, max=MAX_SEED, help="Seed of the bootstrap. Default: the run's, or 0."),
@@ -58,8 +58,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             rows, by the metrics named or else by the first.
         json: JSON file for the numbers.
         out: File for the numbers as a table (csv, or .parquet).
-        correction: Adjustment of the p-values of several systems over lists: tukey (randomized),
-            tukey-hsd (studentized range) or holm.
+        correction: Adjustment of the p-values of several systems over lists: randomized-tukey
+            (default), tukey-hsd (studentized range) or holm.
         memory: Rows in memory: all, or bounded (counts, and further passes over the files). auto is
             bounded above 20 million rows (parquet) or 1 GiB (csv) and for several files.
         save_histogram: File (.npz) for the counts of the scores, to be added to others later.
@@ -71,7 +71,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     rules = threshold or []
     if len(scores) == 1 and scores[0].is_dir():
         own = columns | {"score": score, "save-histogram": save_histogram}
-        _require_no_table_options(scores[0], own, by, memory)
+        _require_no_table_options(scores[0], own, by, memory, correction)
+        _require_daily_rule(rules, {"--rows-per-day": rows_per_day})
         with complaints().status("evaluating …"):
             found = task.evaluate_run(
                 scores[0], metrics=metric, seed=seed, rules=rules, rows_per_day=rows_per_day
@@ -100,12 +101,11 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             f"{needs} cannot go with {other}: counts in bounded memory know one list of all rows; "
             "evaluate one table, without them"
         )
-    whole = not needs and (memory == "all" or any(rowwise.values()) or not task.is_large(files[0]))
+    _require_daily_rule(rules, {"--rows-per-day": rows_per_day, "--time": time})
+    _require_correction(correction, len(score or ()), group)
     if target is not None and score and len(score) > 1:
         if other := next((name for name in ("--by", "--threshold") if rowwise[name]), None):
             refuse(f"{other} takes one column of scores, got several --score; evaluate them alone")
-        if correction not in CORRECTIONS:
-            refuse(f"--correction must be one of {', '.join(CORRECTIONS)}, got {correction!r}")
         with complaints().status("evaluating …"):
             systems = task.evaluate_systems(
                 files[0],
@@ -114,13 +114,16 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
                 group=group,
                 positive=positive,
                 metrics=metric,
-                correction=CORRECTIONS[correction],
+                correction=CORRECTIONS[correction or "randomized-tukey"],
                 seed=seed or 0,
             )
         _show_systems(systems, json, out)
         return
+    bounded = bool(needs) or (
+        memory != "all" and not any(rowwise.values()) and task.is_large(files[0])
+    )
     with complaints().status("evaluating …"):
-        if whole and target is not None and score:
+        if target is not None and score and not bounded:
             found = task.evaluate_scores(
                 files[0],
                 target=target,
@@ -150,16 +153,47 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
 
 
 def _require_no_table_options(
-    run: Path, own: Mapping[str, object], by: list[str] | None, memory: str
+    run: Path, own: Mapping[str, object], by: list[str] | None, memory: str, correction: str | None
 ) -> None:
     given = [f"--{name}" for name, value in own.items() if value is not None]
-    given += ["--memory"] * (memory != "auto")
     if given:
         refuse(f"{', '.join(given)}: only for a table; the run in {run} has its own")
     if by:
         refuse(
             "--by: only for a table; write the test rows of the run with rankwise predict "
             f"{run} --part test --keep all --out test.csv and evaluate that file"
+        )
+    for option, is_given in (("--memory", memory != "auto"), ("--correction", correction)):
+        if is_given:
+            refuse(f"{option}: only for a table")
+
+
+def _require_daily_rule(rules: list[str], options: Mapping[str, object]) -> None:
+    """Refuse options that only a rule of alerts per day reads."""
+    given = [name for name, value in options.items() if value is not None]
+    if not given:
+        return
+    from rankwise.tasks.compare.operating import is_daily  # noqa: PLC0415  (it imports torch)
+
+    if not any(map(is_daily, rules)):
+        refuse(
+            f"{', '.join(given)}: only for rules of alerts per day, such as --threshold "
+            "'alerts<=200/day'; add one, or leave it out"
+        )
+
+
+def _require_correction(correction: str | None, systems: int, group: str | None) -> None:
+    """Refuse a correction that is unknown, or that would not be used."""
+    if correction is None:
+        return
+    if correction not in CORRECTIONS:
+        refuse(f"--correction must be one of {', '.join(CORRECTIONS)}, got {correction!r}")
+    if systems < 2:
+        refuse("--correction is for several --score, got one; leave it out")
+    if group is None and correction != "holm":
+        refuse(
+            f"--correction {correction} is for lists: name them with --group, or leave it out for "
+            "Holm's method"
         )
 
 
@@ -179,10 +213,8 @@ def _bounded_because(
     }
     needs = next((name for name, true in asked.items() if true), None)
     if needs and memory == "all":
-        refuse(
-            f"{needs} cannot go with --memory all: counts in bounded memory know one list of all "
-            "rows; evaluate one table, without them"
-        )
+        verb = "are" if needs == "several files" else "is"
+        refuse(f"{needs} {verb} evaluated in bounded memory; leave out --memory all")
     return needs
 
 
@@ -240,6 +272,8 @@ def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None
     for title, pairs in found.pair_tables():
         show(pairs, title=title, words=("A", "B", "verdict"))
     say([found.remark])
+    if found.warning is not None:
+        say([found.warning], style="bold red")
 
 
 def predict(

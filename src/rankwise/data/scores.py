@@ -16,6 +16,7 @@ from rankwise.data._roles import choose_positive, require_present, same_value
 from rankwise.data.errors import DataError
 from rankwise.data.files import format_of, require_columns, scan_as_written
 from rankwise.data.reading import has_value
+from rankwise.files import require_unchanged_table
 
 _ROWS = 1 << 20  # rows of a batch
 _VALUES = 1000  # of a target that are kept for a message
@@ -50,6 +51,11 @@ class ScoreFiles:
     target: str
     score: str
     mark: str | None = None  # a column of true and false whose rows are counted, where there is one
+
+    def __post_init__(self) -> None:
+        """Verify the files that rankwise wrote, once for all readings."""
+        for path in self.paths:
+            require_unchanged_table(path)
 
     def __iter__(self) -> Iterator[ScoreBatch]:
         for path in self.paths:

@@ -29,6 +29,7 @@ from rankwise.data.files import (
 from rankwise.data.letor._blocks import compact, require_width, widened
 from rankwise.data.reading import ColumnInfo, Kind, Reading, Rule, has_value
 from rankwise.errors import short_repr
+from rankwise.files import require_unchanged_table
 
 MemoryFeatures: TypeAlias = pl.DataFrame | NDArray[np.float64] | sparse.csr_array
 Features: TypeAlias = MemoryFeatures | DiskFeatures
@@ -301,6 +302,8 @@ def read_table(
         return _svmlight(path, target, group, positive, graded)
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
+    if score is not None:  # of a table that rankwise predict may have written
+        require_unchanged_table(path)
     given = {role: name for role, name in roles.items() if name is not None}
     wishes = Wishes(use, text, date_format, drop, positive, graded, given)
     return table_of(path, read_frame(path, kind, dates=False), wishes)

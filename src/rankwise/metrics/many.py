@@ -17,8 +17,8 @@ from rankwise.metrics.inputs import Array, to_tensor
 from rankwise.metrics.intervals import Comparison, require_level
 from rankwise.metrics.multiple import holm
 
-Correction = Literal["randomized_tukey", "tukey", "holm"]
-CORRECTIONS = ("randomized_tukey", "tukey", "holm")
+Correction = Literal["randomized-tukey", "tukey-hsd", "holm"]
+CORRECTIONS = ("randomized-tukey", "tukey-hsd", "holm")
 _BLOCK = 2**22  # permuted values at a time
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 def compare_many(
     values: Array,
     *,
-    method: Correction = "randomized_tukey",
+    method: Correction = "randomized-tukey",
     level: float = 0.95,
     resamples: int = 10_000,
     seed: int = 0,
@@ -36,10 +36,10 @@ def compare_many(
     Lists without a value (NaN) for any model are left out. Every p-value is adjusted for the number
     of pairs: the chance that any two models of equal quality have p ≤ α is at most α.
 
-    - ``"randomized_tukey"``: the models swap places at random in each list; p is the share of draws
+    - ``"randomized-tukey"``: the models swap places at random in each list; p is the share of draws
       in which the best mean and the worst are as far apart as the two. No distribution is assumed.
-    - ``"tukey"``: Tukey's honestly significant difference, the studentized range of the means with
-      the residual variance of a two-way layout (models and lists). It needs scipy.
+    - ``"tukey-hsd"``: Tukey's honestly significant difference, the studentized range of the means
+      with the residual variance of a two-way layout (models and lists). It needs scipy.
     - ``"holm"``: the paired randomization test of :func:`compare_lists` with :func:`holm`. Its
       intervals are those of single pairs; those of the other two hold for all pairs together.
 
@@ -93,7 +93,7 @@ def compare_many(
         reaches = [(each.difference - each.low, each.high - each.difference) for each in found]
     else:
         gaps = np.array([table[a].mean() - table[b].mean() for a, b in pairs])
-        if method == "tukey":
+        if method == "tukey-hsd":
             adjusted, reach = _studentized(table, gaps, level)
         else:
             adjusted, reach = _randomized(table, gaps, level, resamples, seed)

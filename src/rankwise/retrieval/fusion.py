@@ -11,9 +11,9 @@ from torch import Tensor
 from rankwise.checks import require_one_of
 from rankwise.metrics.inputs import Array, from_tensor, to_tensor
 
-Method = Literal["rrf", "comb_sum", "comb_mnz"]
+Method = Literal["rrf", "combsum", "combmnz"]
 Normalize = Literal["min_max", "none"]
-METHODS = ("rrf", "comb_sum", "comb_mnz")
+METHODS = ("rrf", "combsum", "combmnz")
 NORMALIZE = ("min_max", "none")
 
 
@@ -29,8 +29,8 @@ def fuse(
 
     - ``"rrf"``, reciprocal rank fusion: Σ_systems 1/(k + rank). Tied items share the mean of the
       terms of their ranks, whatever the order of the input.
-    - ``"comb_sum"``: the sum of the scores.
-    - ``"comb_mnz"``: the sum of the scores, times the number of systems that retrieved the item.
+    - ``"combsum"``: the sum of the scores.
+    - ``"combmnz"``: the sum of the scores, times the number of systems that retrieved the item.
 
     Scores are normalized per list and system for the last two: (s − min)/(max − min), and 1 where
     all scores are equal. An item that a system did not retrieve, NaN, gets nothing from it.
@@ -56,7 +56,7 @@ def fuse(
         >>> vectors = torch.tensor([0.2, 0.9, float("nan")])
         >>> fuse([words, vectors], k=1)  # 1/2 + 1/3, 1/3 + 1/2, 1/4
         tensor([0.8333, 0.8333, 0.2500], dtype=torch.float64)
-        >>> fuse([words, vectors], method="comb_mnz")  # 2 · (1 + 0), 2 · (4/9 + 1), 1 · 0
+        >>> fuse([words, vectors], method="combmnz")  # 2 · (1 + 0), 2 · (4/9 + 1), 1 · 0
         tensor([2.0000, 2.8889, 0.0000], dtype=torch.float64)
 
     Reference:
@@ -92,7 +92,7 @@ def fuse(
         else:
             total[there] += _normalized(own, own_lists) if normalize == "min_max" else own
         retrieved += there
-    fused = (total * retrieved if method == "comb_mnz" else total).reshape(first.shape)
+    fused = (total * retrieved if method == "combmnz" else total).reshape(first.shape)
     return from_tensor(fused, scores[0])
 
 

@@ -39,7 +39,7 @@ def test_without_a_group_all_rows_are_one_list(tmp_path):
     for name, text in (("a", "id,s\n007,2\n8,1\n"), ("b", "id,s\n8,5\n007,4\n")):
         (tmp_path / f"{name}.csv").write_text(text)
     paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    found = fuse_files(paths, ids=["id"], score="s", method="comb_sum")
+    found = fuse_files(paths, ids=["id"], score="s", method="combsum")
     assert found["score"].to_list() == [1, 1]
     assert found["id"].to_list() == ["007", "8"]  # an id keeps its zeros
 
@@ -47,7 +47,7 @@ def test_without_a_group_all_rows_are_one_list(tmp_path):
 def test_parquet_and_csv_may_be_mixed(files, tmp_path):
     path = tmp_path / "b.parquet"
     pl.read_csv(files[1]).write_parquet(path)
-    options = {"ids": ["d"], "score": "s", "group": "q", "method": "comb_mnz"}
+    options = {"ids": ["d"], "score": "s", "group": "q", "method": "combmnz"}
     assert fuse_files([files[0], path], **options).equals(fuse_files(files, **options))
 
 
@@ -72,4 +72,4 @@ def test_what_is_refused(files, tmp_path):
         fuse_files([files[0], wrong], **options)
     wrong.write_text("q,d,s\n1,a,inf\n")
     with pytest.raises(DataError, match="must be finite to be normalized"):
-        fuse_files([files[0], wrong], **options, method="comb_sum")
+        fuse_files([files[0], wrong], **options, method="combsum")

@@ -176,6 +176,35 @@ def test_a_run_of_relevances_takes_only_metrics_of_relevances(tmp_path, stubbed)
     assert list(evaluate_run(tmp_path / "run", metrics=["ndcg@3"]).metrics) == ["ndcg@3"]
 
 
+RULE = "alerts<=5/day"
+
+
+def test_a_run_knows_its_rows_per_day(tmp_path, stubbed):
+    days = pl.date(2024, 1, 1) + pl.duration(days=pl.col("day") // 20)  # 30 days of 20 rows
+    table().with_columns(when=days).write_csv(tmp_path / "table.csv")
+    run(settings(tmp_path, trials=1, time="when"), tmp_path / "run")
+    (tmp_path / "table.csv").unlink()
+    points = evaluate_run(tmp_path / "run", rules=[RULE]).points
+    given = evaluate_run(tmp_path / "run", rules=[RULE], rows_per_day=20).points
+    other = evaluate_run(tmp_path / "run", rules=[RULE], rows_per_day=100).points
+    assert points[RULE].threshold == given[RULE].threshold < other[RULE].threshold
+
+
+def test_a_run_that_was_given_its_rows_per_day_keeps_them(tmp_path, stubbed):
+    run(settings(tmp_path, trials=1, threshold=RULE, rows_per_day=20), tmp_path / "run")
+    points = evaluate_run(tmp_path / "run", rules=[RULE]).points
+    given = evaluate_run(tmp_path / "run", rules=[RULE], rows_per_day=20).points
+    assert points[RULE].threshold == given[RULE].threshold
+
+
+@pytest.mark.parametrize("time", [None, "day"])
+def test_of_a_run_without_dates_no_column_of_dates_is_asked_for(tmp_path, stubbed, time):
+    drop = ("user",) if time else ("user", "day")
+    run(settings(tmp_path, trials=1, time=time, drop=drop), tmp_path / "run")
+    with pytest.raises(DataError, match=r"needs the number of rows per day: pass --rows-per-day$"):
+        evaluate_run(tmp_path / "run", rules=[RULE])
+
+
 def test_only_a_finished_run_is_evaluated(tmp_path, stubbed):
     run(settings(tmp_path, trials=1), tmp_path / "run")
     with pytest.raises(DataError, match="holds no run; pass the folder of a run"):

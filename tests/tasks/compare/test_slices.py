@@ -70,6 +70,14 @@ def test_the_lowest_is_first_and_slices_with_too_few_rows_last_without_a_verdict
     assert values == sorted(values)
 
 
+def test_of_a_metric_that_is_better_when_lower_the_highest_slice_is_first(scored):
+    found = evaluated(scored[0], "region", metrics=["fpr_at_tpr(.9)"]).slices
+    assert found[0].name == "south"
+    assert found[-1].name == "tiny"
+    values = [each.found.value for each in found[:-1]]
+    assert values == sorted(values, reverse=True)
+
+
 def test_several_columns_alone_and_combined(scored):
     path, frame = scored
     found = evaluated(path, "device", "region, device").slices

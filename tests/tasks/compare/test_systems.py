@@ -53,7 +53,7 @@ def test_over_lists_it_is_compare_many_of_the_values_by_list(scored):
     assert found.lists == 30
 
 
-@pytest.mark.parametrize("correction", ["randomized_tukey", "tukey", "holm"])
+@pytest.mark.parametrize("correction", ["randomized-tukey", "tukey-hsd", "holm"])
 def test_the_worse_system_is_known_and_equal_ones_are_not_distinguished(scored, correction):
     found = evaluate_systems(
         scored[0], target="y", scores=SYSTEMS, group="q", metrics=["auc"], correction=correction
@@ -94,10 +94,20 @@ def test_without_metrics_all_are_shown_and_the_first_is_compared(scored):
     assert systems[-1] == "weak"  # the best first
 
 
+@pytest.mark.parametrize("group", [None, "q"])
+def test_of_a_metric_that_is_better_when_lower_the_lowest_system_wins(scored, group):
+    options = {"group": group, "metrics": ["fpr_at_tpr(.8)"]}
+    found = evaluate_systems(scored[0], target="y", scores=SYSTEMS, **options)
+    assert found.table.rows[-1][1] == "weak"
+    verdicts = {tuple(row[:2]): row[-1] for _, t in found.pair_tables() for row in t.rows}
+    assert verdicts["weak", "good"] == "good is better"
+    assert verdicts["weak", "same"] == "same is better"
+
+
 def test_as_files_hold_it(scored):
     found = evaluate_systems(scored[0], target="y", scores=SYSTEMS, group="q", metrics=["ap"])
     listed = json.loads(json.dumps(found.as_json(), allow_nan=False))
-    assert listed["correction"] == "randomized_tukey"
+    assert listed["correction"] == "randomized-tukey"
     assert [(p["a"], p["b"]) for p in listed["pairs"]] == [(p.a, p.b) for p in found.pairs]
     assert found.as_frame()["p_value"].to_list() == [p["p_value"] for p in listed["pairs"]]
 

@@ -138,8 +138,7 @@ def _by_query(
     """Return the values of a column by query and document."""
     found: dict[str, dict[str, Value]] = {}
     wanted = [layout.split().index(name) for name in ("query", "document", column)]
-    if Path(path).is_file():
-        require_unchanged_table(Path(path))
+    require_unchanged_table(Path(path))
     for place, fields in read_fields(Path(path), layout, blanks=False, errors="replace"):
         query, document, text = (fields[number] for number in wanted)
         own = found.setdefault(query, {})

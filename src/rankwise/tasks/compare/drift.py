@@ -20,7 +20,7 @@ from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Floats, Truth
-from rankwise.tasks.compare.score_file import read_scores
+from rankwise.tasks.compare.score_file import read_scores, trained_on, training_warning
 
 BINS = 10
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -52,6 +52,14 @@ class DriftResult:
     psi: float
     psi_by_chance: float  # what it exceeds in 5 % of the cases without any change
     changes: tuple[Change, ...]
+    trained_on: tuple[int | None, int | None] = (None, None)  # rows, where the files mark them
+
+    @property
+    def warnings(self) -> list[str]:
+        """Why the numbers of a table are too good, if the model was trained on some rows."""
+        ends = zip((self.before, self.after), self.trained_on, self.rows, strict=True)
+        found = [(path, training_warning(count, rows)) for path, count, rows in ends]
+        return [f"{path}: {words}" for path, words in found if words is not None]
 
     @property
     def verdict(self) -> str:
@@ -79,6 +87,8 @@ class DriftResult:
             "after": str(self.after),
             "rows_before": self.rows[0],
             "rows_after": self.rows[1],
+            "rows_trained_on_before": self.trained_on[0],
+            "rows_trained_on_after": self.trained_on[1],
             "ks_distance": self.ks_distance,
             "ks_p_value": self.ks_p_value,
             "psi": self.psi,
@@ -168,6 +178,7 @@ def measure_drift(
         population_stability_index(scores[0], scores[1], bins=BINS),
         by_chance,
         tuple(changes),
+        (trained_on(before), trained_on(after)),
     )
 
 

@@ -31,17 +31,31 @@ def read_rule(rule: str, *, grouped: bool) -> Limit:
     return limit
 
 
+def is_daily(rule: str) -> bool:
+    """Return whether a rule limits the alerts of a day."""
+    limit = read_rule(rule, grouped=False)
+    return limit.kind == "alerts" and limit.rows is None
+
+
 def choose_points(
-    rules: Sequence[str], values: Floats, truth: Truth, rows_per_day: float | None
+    rules: Sequence[str],
+    values: Floats,
+    truth: Truth,
+    rows_per_day: float | None,
+    *,
+    of_run: bool = False,
 ) -> dict[str, OperatingPoint]:
-    """Return the operating point of every rule on rows of two classes."""
+    """Return the operating point of every rule on rows of two classes.
+
+    ``of_run``: the rows are those of a run, and a column of dates cannot be named any more.
+    """
     found = {}
     for rule in rules:
-        limit = read_rule(rule, grouped=truth.groups is not None)
-        if limit.kind == "alerts" and limit.rows is None and rows_per_day is None:
+        read_rule(rule, grouped=truth.groups is not None)
+        if is_daily(rule) and rows_per_day is None:
+            dates = "" if of_run else ", or --time with a column of dates"
             raise DataError(
-                f"--threshold {rule} needs the number of rows per day: pass --rows-per-day, or "
-                "--time with a column of dates"
+                f"--threshold {rule} needs the number of rows per day: pass --rows-per-day{dates}"
             )
         try:
             found[rule] = choose_threshold(
@@ -58,15 +72,20 @@ def daily_rows(rules: Sequence[str], table: Table, given: float | None = None) -
     Those given, or all rows of the table over the days from the first to the last, both counted.
     None without either; a time column of numbers that are not dates is an error.
     """
-    limits = [require_limit(rule) for rule in rules]
-    asked = any(limit.kind == "alerts" and limit.rows is None for limit in limits)
-    if given is not None or table.time is None or not asked:
+    if given is not None or table.time is None or not any(map(is_daily, rules)):
         return given
     if not table.dated:
         raise DataError(
             f"{table.path}: the time column holds numbers, not dates, and says nothing about days; "
             "pass --rows-per-day"
         )
+    return rows_per_day(table)
+
+
+def rows_per_day(table: Table) -> float | None:
+    """Return the rows over the days from the first to the last; None without dates."""
+    if table.time is None or not table.dated:
+        return None
     days = np.floor(table.time / _DAY)
     return len(table) / float(days.max() - days.min() + 1)
 

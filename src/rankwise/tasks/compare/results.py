@@ -17,7 +17,7 @@ from rankwise.tasks.compare.budget import Budget
 from rankwise.tasks.compare.control import Controlled, controlled, explain
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
-from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows
+from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, rows_per_day
 from rankwise.tasks.compare.problem import Problem
 from rankwise.tasks.compare.run_files import PARTS, PARTS_FILE
 from rankwise.tasks.compare.selection import VISIBLE, Choice, Evaluation, not_best, validation_of
@@ -77,6 +77,7 @@ class Outcome:
             "rows_without_target": table.without_target,
             "rows_of_weight_0": table.without_weight,
             "periods": plan.parts.periods(table),  # from when to when, with a time column
+            "rows_per_day": rows_per_day(table),
         }
         return {
             "metric": self.problem.metric,

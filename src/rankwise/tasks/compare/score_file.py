@@ -1,4 +1,4 @@
-"""Scores of a table with the ids of their rows."""
+"""Scores of a table with the ids of their rows, and the rows marked as trained on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import polars as pl
 
 from rankwise.data import DataError
 from rankwise.data.files import format_of, require_columns, scan_as_written
+from rankwise.files import require_unchanged_table
+
+IN_TRAINING = "in_training"  # marks the rows that the model was trained on
 
 # Digits that a number would not keep: the zeros of 007, the last ones of a long id.
 _CODE = r"^\s*[+-]?(0\d|\d{16})"
@@ -20,11 +23,12 @@ def read_scores(
     """Read the ids as words, the scores as numbers, and other columns as they are written.
 
     Every row needs a score and, where a key is given, ids that no other row has. Columns to keep
-    may be missing.
+    may be missing. A file that rankwise wrote must be as it was written.
     """
     kind = format_of(path)
     if kind == "svmlight":
         raise DataError(f"{path}: svmlight has no named columns; pass a csv or parquet file")
+    require_unchanged_table(path)
     source = scan_as_written(path, kind)
     columns = source.collect_schema().names()
     require_columns(path, columns, list(key), "id")
@@ -52,6 +56,26 @@ def read_scores(
             "and its list with --group"
         )
     return frame
+
+
+def trained_on(path: Path) -> int | None:
+    """Count the rows that the file marks as trained on; None without such a column."""
+    source = scan_as_written(path, format_of(path))
+    if IN_TRAINING not in source.collect_schema().names():
+        return None
+    marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
+    return int(marks.is_in(["true", "1"]).sum())
+
+
+def training_warning(count: int | None, rows: int) -> str | None:
+    """Return why numbers of these rows are too good; None where no row is marked."""
+    if not count:
+        return None
+    return (
+        f"{count} of {rows} rows equal a row the model was trained on: these numbers are not an "
+        "estimate for new rows; `rankwise evaluate RUN` has one, from the rows that the run held "
+        "out"
+    )
 
 
 def typed(text: pl.Series) -> pl.Series:

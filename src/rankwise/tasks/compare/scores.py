@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rankwise.data import DataError, read_columns, read_table
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.data.table import QUERY
-from rankwise.files import nan_to_none, require_unchanged_table
+from rankwise.files import nan_to_none
 from rankwise.metrics import Interval, OperatingPoint
 from rankwise.report.comparison.run import number, read_run
 from rankwise.tasks.compare import metrics as measures
@@ -21,7 +21,7 @@ from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, read_rule
 from rankwise.tasks.compare.run_files import require_run
-from rankwise.tasks.compare.score_file import typed
+from rankwise.tasks.compare.score_file import IN_TRAINING, trained_on, training_warning, typed
 from rankwise.tasks.compare.slices import (
     Slice,
     as_frame,
@@ -30,7 +30,6 @@ from rankwise.tasks.compare.slices import (
     slices_json,
 )
 
-IN_TRAINING = "in_training"  # marks the rows that the model was trained on
 _WRITTEN = ("score", "probability", IN_TRAINING)
 _ALL = "all"
 
@@ -157,13 +156,7 @@ class EvaluationResult:
     @property
     def warning(self) -> str | None:
         """Why the numbers are too good, if the model was trained on some of the rows."""
-        if not self.trained_on:
-            return None
-        return (
-            f"{self.trained_on} of {self.rows} rows equal a row the model was trained on: these "
-            "numbers are not an estimate for new rows; `rankwise evaluate RUN` has one, from the "
-            "rows that the run held out"
-        )
+        return training_warning(self.trained_on, self.rows)
 
     @property
     def caption(self) -> str:
@@ -236,8 +229,6 @@ def evaluate_scores(
     grouped = group is not None
     asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
     graded = bool(asked) and all(map(measures.is_graded, asked))
-    if path.is_file():
-        require_unchanged_table(path)
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded, time=time
     )
@@ -260,7 +251,7 @@ def evaluate_scores(
     daily = daily_rows(rules, table, rows_per_day)
     return replace(
         found,
-        trained_on=_trained_on(table.path),
+        trained_on=trained_on(table.path),
         without_target=table.without_target,
         points=choose_points(rules, table.score, truth, daily),
         slices=evaluate_slices(cut, asked or names[:1], table.score, truth, seed=seed),
@@ -279,7 +270,8 @@ def evaluate_run(
 
     The scores are those that the run kept; with the run's own seed, which is the default, the
     numbers are those of its results. ``rules`` choose thresholds on the probabilities of these
-    rows, or on the scores of a run without probabilities.
+    rows, or on the scores of a run without probabilities. Rows per day that are not given are
+    those of the run, if it knows them.
     """
     require_run(folder)
     run = read_run(folder)
@@ -301,12 +293,14 @@ def evaluate_run(
     scores, truth = kept.scores[run.recommended.number], Truth(kept.target, kept.group, weight)
     drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
     found = _measure(folder, names, scores, truth, graded=graded, seed=drawn)
+    daily = (number(where.get("rows_per_day")) for where in (run.config, run.data))
+    own = next((rows for rows in daily if rows > 0), None)
     probability = kept.probabilities.get(run.recommended.number)
     values, column = (scores, "score") if probability is None else (probability, "probability")
     return replace(
         found,
         candidate=run.recommended.name,
-        points=choose_points(rules, values, truth, rows_per_day),
+        points=choose_points(rules, values, truth, rows_per_day or own, of_run=True),
         column=column,
     )
 
@@ -323,12 +317,3 @@ def _measure(
         lists, left_out = len(sizes), int((positive == 0).sum()) + whole
     positives = int(np.count_nonzero(target))
     return EvaluationResult(path, len(target), positives, lists, left_out, metrics, whole)
-
-
-def _trained_on(path: Path) -> int | None:
-    """Count the rows that the file marks as trained on; None where it marks none."""
-    source = scan_as_written(path, format_of(path))
-    if IN_TRAINING not in source.collect_schema().names():
-        return None
-    marks = source.select(IN_TRAINING).collect().to_series().cast(pl.String).str.to_lowercase()
-    return int(marks.is_in(["true", "1"]).sum())

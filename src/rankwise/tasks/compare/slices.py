@@ -15,6 +15,7 @@ from rankwise.data import DataError
 from rankwise.data.files import format_of, require_columns, scan_as_written
 from rankwise.files import nan_to_none
 from rankwise.metrics import Comparison, Interval, compare_independent, holm
+from rankwise.naming import metric
 from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.tasks.compare.metrics import Floats, Truth, is_graded
@@ -112,7 +113,7 @@ def evaluate_slices(
     *,
     seed: int = 0,
 ) -> tuple[Slice, ...]:
-    """Return every metric of every slice, the lowest first and those with too few rows last.
+    """Return every metric of every slice, the worst first and those with too few rows last.
 
     A slice is compared with all other rows of the table. The p-values are adjusted by Holm's method
     for the number of comparisons of the whole call. With groups a list is cut into the rows of the
@@ -139,8 +140,8 @@ def evaluate_slices(
     order = {(by, name): n for n, (by, name) in enumerate((b, m) for b in slices for m in names)}
 
     def place(each: Slice) -> tuple[int, bool, float, str]:
-        value = each.found.value
-        last = math.inf if math.isnan(value) else value
+        quality = each.found.value if metric(each.metric).higher_is_better else -each.found.value
+        last = math.inf if math.isnan(quality) else quality
         return order[each.by, each.metric], each.too_few is not None, last, each.name
 
     return tuple(sorted(found, key=place))
@@ -197,10 +198,10 @@ def _too_few(truth: Truth, graded: bool) -> str | None:
 
 def slice_tables(slices: Sequence[Slice]) -> Iterator[tuple[str, Table]]:
     """Yield a title and a table for every metric and every column that the rows are cut by."""
-    for by, metric in dict.fromkeys((each.by, each.metric) for each in slices):
-        rows = [_cells(each) for each in slices if (each.by, each.metric) == (by, metric)]
+    for by, name in dict.fromkeys((each.by, each.metric) for each in slices):
+        rows = [_cells(each) for each in slices if (each.by, each.metric) == (by, name)]
         header = (by, "rows", "positives", "value", "95 % interval", "− others", "p", "verdict")
-        yield f"{metric} by {by}", Table(header, rows)
+        yield f"{name} by {by}", Table(header, rows)
 
 
 def _cells(each: Slice) -> tuple[object, ...]:

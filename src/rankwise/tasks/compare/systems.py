@@ -14,14 +14,16 @@ from rankwise.data import DataError, read_table
 from rankwise.files import nan_to_none
 from rankwise.metrics import Comparison, Interval, compare_many, holm
 from rankwise.metrics.many import Correction
+from rankwise.naming import metric
 from rankwise.report import Table
 from rankwise.report.format import p_value
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.metrics import Floats, Truth
+from rankwise.tasks.compare.score_file import trained_on, training_warning
 
 _WORDS = {
-    "randomized_tukey": "randomized Tukey HSD",
-    "tukey": "Tukey HSD of a two-way layout",
+    "randomized-tukey": "randomized Tukey HSD",
+    "tukey-hsd": "Tukey HSD of a two-way layout",
     "holm": "Holm's method",
 }
 
@@ -48,6 +50,12 @@ class SystemsResult:
     pairs: tuple[Pair, ...]
     method: str
     without_target: int = 0
+    trained_on: int | None = None  # rows that a model was trained on, where the file marks them
+
+    @property
+    def warning(self) -> str | None:
+        """Why the numbers are too good, if a model was trained on some of the rows."""
+        return training_warning(self.trained_on, self.rows)
 
     @property
     def table(self) -> Table:
@@ -55,7 +63,7 @@ class SystemsResult:
         rows = [
             (name, system, f"{each.value:.4f}", f"{each.low:.4f} – {each.high:.4f}")
             for name, found in self.metrics.items()
-            for system, each in sorted(found.items(), key=lambda item: -item[1].value)
+            for system, each in _best_first(name, found)
         ]
         lists = "" if self.lists is None else f", {self.lists} lists"
         left = f" ({self.without_target} more without a target)" if self.without_target else ""
@@ -90,6 +98,7 @@ class SystemsResult:
             "data": str(self.path),
             "rows": self.rows,
             "positives": self.positives,
+            "rows_trained_on": self.trained_on,
             "rows_without_target": self.without_target,
             "lists": self.lists,
             "correction": self.method,
@@ -111,7 +120,7 @@ def evaluate_systems(
     group: str | None = None,
     positive: str | None = None,
     metrics: Sequence[str] | None = None,
-    correction: Correction = "randomized_tukey",
+    correction: Correction = "randomized-tukey",
     seed: int = 0,
 ) -> SystemsResult:
     """Compute metrics of several columns of scores, and compare all pairs of them.
@@ -155,6 +164,7 @@ def evaluate_systems(
         tuple(pairs),
         method,
         table.without_target,
+        trained_on(path),
     )
 
 
@@ -183,9 +193,15 @@ def _pairs(
     return sorted(pairs, key=lambda pair: (pair.found.p_value, -abs(pair.found.difference)))
 
 
+def _best_first(name: str, found: dict[str, Interval]) -> list[tuple[str, Interval]]:
+    sign = -1 if metric(name).higher_is_better else 1
+    return sorted(found.items(), key=lambda item: sign * item[1].value)
+
+
 def _cells(pair: Pair) -> tuple[object, ...]:
     found = pair.found
-    winner = pair.a if found.difference > 0 else pair.b
+    a_is_better = (found.difference > 0) == metric(pair.metric).higher_is_better
+    winner = pair.a if a_is_better else pair.b
     verdict = f"{winner} is better" if found.p_value < 0.05 else "no difference shown"
     interval = f"{found.low:+.4f} to {found.high:+.4f}"
     gap = f"{found.difference:+.4f}"

@@ -156,7 +156,7 @@ def compare_all_runs(
     names: Sequence[str] = TREC,
     *,
     relevant: int = 1,
-    method: Correction = "randomized_tukey",
+    method: Correction = "randomized-tukey",
     seed: int = 0,
 ) -> dict[str, dict[tuple[str, str], Comparison]]:
     """Compare all pairs of several runs by every metric, by metric and then by pair of names.
