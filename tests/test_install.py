@@ -169,6 +169,8 @@ SMALL = {
         "predict given/compare table.csv --out {out}/predicted.csv",
         "predict given/compare --part test",
     ],
+    "fuse": ["fuse table.csv table.csv --id a --score a --out {out}/fused.csv"],
+    "drift": ["drift table.csv table.csv --score a --target y"],
     "objectives": ["objectives", "objectives --metrics"],
     "contrast config": ["contrast config", "contrast config --schema"],
     "contrast train": [
@@ -192,6 +194,7 @@ SMALL = {
     ],
     "rank predict": ["rank predict given/rank lists.txt --out {out}/ranked.csv"],
     "rank compare": ["rank compare given/run.txt given/run.txt given/qrels.txt"],
+    "rank fuse": ["rank fuse given/run.txt given/run.txt --out {out}/fused.txt"],
     "retrieval config": ["retrieval config", "retrieval config --schema"],
     "retrieval configs": ["retrieval configs"],
     "retrieval train": ["retrieval train retrieval.yaml --root images --out {out}/retrieval"],
