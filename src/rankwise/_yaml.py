@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from rankwise.errors import UsageError, foreign_errors, short_repr
 from rankwise.limits import MAX_YAML_DEPTH, MAX_YAML_VALUES

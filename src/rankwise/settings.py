@@ -131,7 +131,7 @@ class TaskSettings(Section):
 
     def as_yaml(self) -> str:
         """Return the file that gives these settings again."""
-        import yaml  # type: ignore[import-untyped]  # noqa: PLC0415
+        import yaml  # noqa: PLC0415
 
         return str(yaml.safe_dump(self.plain(), sort_keys=False, allow_unicode=True))
 

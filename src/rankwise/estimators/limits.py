@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 import torch
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 LARGE = 5 * 10**7
 """Multiplications per step above which several threads pay: about 10 ms of one thread."""
