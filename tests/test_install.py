@@ -169,7 +169,7 @@ SMALL = {
         "predict given/compare table.csv --out {out}/predicted.csv",
         "predict given/compare --part test",
     ],
-    "fuse": ["fuse table.csv table.csv --id a --score a --out {out}/fused.csv"],
+    "fuse": ["fuse table.csv table.csv --id a,b --score c --out {out}/fused.csv"],
     "drift": ["drift table.csv table.csv --score a --target y"],
     "objectives": ["objectives", "objectives --metrics"],
     "contrast config": ["contrast config", "contrast config --schema"],

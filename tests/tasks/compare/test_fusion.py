@@ -63,6 +63,8 @@ def test_what_is_refused(files, tmp_path):
         fuse_files(files, ids=["doc"], score="s")
     with pytest.raises(DataError, match="'score' is the name of a column that is written"):
         fuse_files(files, ids=["score"], score="s")
+    with pytest.raises(DataError, match="the column 's' is named twice"):
+        fuse_files(files, ids=["s"], score="s")
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("q,d,s\n1,a,high\n")
     with pytest.raises(DataError, match="must hold a number in every row, got 'high' in row 1"):

@@ -46,6 +46,9 @@ def fuse_files(
     for name in (*key, *keep):
         if name in (FUSED, COUNT):
             raise DataError(f"{name!r} is the name of a column that is written; rename it first")
+    named = [*key, score, *keep]
+    if twice := next((name for name in named if named.count(name) > 1), None):
+        raise DataError(f"the column {twice!r} is named twice; a column has one role")
     tables = [read_scores(path, key=key, score=score, keep=keep) for path in paths]
     for name in keep:
         if not any(name in table.columns for table in tables):
