@@ -190,11 +190,12 @@ SMALL = {
         "rank train lists.txt --model boosted --out {out}/boosted",
     ],
     "rank evaluate": [
-        "rank evaluate given/rank lists.txt --write-run {out}/run.txt --write-qrels {out}/qrels.txt"
+        "rank evaluate given/rank lists.txt --write-run {out}/run.txt --write-qrels {out}/qrels.txt",
+        "rank evaluate given/boosted lists.txt --write-run {out}/boosted.txt",
     ],
     "rank predict": ["rank predict given/rank lists.txt --out {out}/ranked.csv"],
-    "rank compare": ["rank compare given/run.txt given/run.txt given/qrels.txt"],
-    "rank fuse": ["rank fuse given/run.txt given/run.txt --out {out}/fused.txt"],
+    "rank compare": ["rank compare given/run.txt given/boosted.txt given/qrels.txt"],
+    "rank fuse": ["rank fuse given/run.txt given/boosted.txt --out {out}/fused.txt"],
     "retrieval config": ["retrieval config", "retrieval config --schema"],
     "retrieval configs": ["retrieval configs"],
     "retrieval train": ["retrieval train retrieval.yaml --root images --out {out}/retrieval"],
