@@ -190,7 +190,8 @@ SMALL = {
         "rank train lists.txt --model boosted --out {out}/boosted",
     ],
     "rank evaluate": [
-        "rank evaluate given/rank lists.txt --write-run {out}/run.txt --write-qrels {out}/qrels.txt",
+        "rank evaluate given/rank lists.txt --write-run {out}/run.txt "
+        "--write-qrels {out}/qrels.txt",
         "rank evaluate given/boosted lists.txt --write-run {out}/boosted.txt",
     ],
     "rank predict": ["rank predict given/rank lists.txt --out {out}/ranked.csv"],

@@ -100,7 +100,8 @@ def _auprg(ranking: Ranking) -> Tensor:
         torch.ones_like(through), through
     ))  # fmt: skip
     height = 1 - odds * (ratio(false_left, left) + ratio(false, through)) / 2
-    return torch.where(through > left, width * height, 0.0).sum(-1)
+    area = torch.where(through > left, width * height, 0.0).sum(-1)
+    return area.clamp_max(1.0)  # rounding of the widths, which add up to 1
 
 
 @computed_by(Kernel(_auprg, least=-math.inf))
