@@ -90,6 +90,8 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     - ``graded``: the target holds relevances rather than classes.
     - ``whole_negatives``, ``whole_positives``: it treats the negatives (positives) alike, in any
       order, which saves a copy of them.
+    - ``sums_negatives``: of the negatives it sees Σ_j e^(s_j) alone, so that one negative of score
+      log Σ_j e^(s_j) stands for all of them.
     - ``memory_by``, ``memory_size``: what its memory is kept by, and for how many. Numbers that the
       memory learns from a list *before* its risk are returned by :meth:`summarize`,
       ``summary_width`` of them, and stored by :meth:`update`; those that it learns *from* the risk
@@ -123,6 +125,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     soft_labels: ClassVar[bool] = False  # a label may be any share between 0 and 1
     whole_negatives: ClassVar[bool] = False
     whole_positives: ClassVar[bool] = False
+    sums_negatives: bool = False
     uses_previous_scores: ClassVar[bool] = False
     twice_differentiable: bool = False
     memory_by: MemoryBy = None

@@ -206,3 +206,24 @@ def test_blocks_of_lists_change_nothing(monkeypatch, name, single):
         found.append([value, *(parameter.grad for parameter in model.parameters())])
     for whole, parts in zip(*found, strict=True):
         torch.testing.assert_close(parts, whole)
+
+
+@pytest.mark.parametrize(
+    "name", ["softmax", "ndcg", "ndcg(surrogate=exponential, competitors=negatives, outer=log)"]
+)
+@pytest.mark.parametrize("block", [15, 1 << 20])  # three lists and all at a time
+def test_one_negative_stands_for_the_whole_catalog(name, block, monkeypatch):
+    monkeypatch.setattr("rankwise.tasks.recommendation.network.BLOCK", block)
+    train = pairs_of([[0, 1], [2, 3, 4], [1, 2, 3], [0], [0, 1, 2, 3, 4]], n_items=5)
+    objective = loss_of(name, train)
+    assert objective.sums_negatives
+    found = []
+    for sums in (True, False):
+        objective.sums_negatives = sums
+        torch.manual_seed(0)
+        network = Recommender(5, 5, settings(dimension=3, scores="cosine", temperature=0.05))
+        (batch,) = Batches(train, settings(negatives=0, batch=64), single=False).epoch()
+        loss = batch.loss(network, objective)
+        found.append([loss.detach(), *torch.autograd.grad(loss, list(network.parameters()))])
+    for ours, expected in zip(*found, strict=True):
+        torch.testing.assert_close(ours, expected)

@@ -85,6 +85,7 @@ class ListNet(Objective):
         self.competitors = competitors
         # The few items with a probability of their own, and the sum over all the others once.
         self.whole_positives = competitors == "all" or target_distribution != "uniform"  # type: ignore[misc]
+        self.sums_negatives = not (self.whole_positives or printed or num_items)
         self.twice_differentiable = num_items is None
         self.average: FCCOAverage | None = None
         if num_items is not None:

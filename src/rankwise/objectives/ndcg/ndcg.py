@@ -138,6 +138,7 @@ class NDCG(Objective):
         # Only the sum over the negatives is needed then, and nothing is sorted.
         alone = competitors == "negatives" and k is None
         self.whole_negatives = self.in_logarithms and alone  # type: ignore[misc]
+        self.sums_negatives = self.whole_negatives and self.surrogate == Exponential(1.0)
         self.itself = self.surrogate.maximum(0, 0) if printed else 1.0
         # A soft cut moves with the scores, and only its first derivative is known.
         self.twice_differentiable = num_items is None and softness is None

@@ -10,15 +10,14 @@ from typing import Self, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from rankwise.eager import Context, Function, eager_backward
 from rankwise.objectives import Objective
+from rankwise.tasks.recommendation.blocks import InBlocks, InSums, ShortLists, by_blocks
 from rankwise.tasks.recommendation.catalog import BLOCK, Scores
 from rankwise.tasks.recommendation.model import Model
 from rankwise.tasks.recommendation.problem import WHOLE, Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 
 _Side: TypeAlias = Callable[[Tensor], Tensor]  # numbers to vectors
-_Risk: TypeAlias = Callable[[slice, Tensor, Tensor], Tensor]
 _START = 0.1  # spread of the first vectors' entries
 _SAMPLED = 1024  # negatives beyond
 LARGE = 1 << 16  # rows of a table beyond which a step updates those it touches only
@@ -214,7 +213,7 @@ class Batch:
         width = own.shape[1] + len(negatives)
         if len(lists) * width <= BLOCK or not by_blocks(objective):
             return risk(slice(None), lists, negatives)
-        return _InBlocks.apply(lists, negatives, max(1, BLOCK // width), risk)
+        return InBlocks.apply(lists, negatives, max(1, BLOCK // width), risk)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,42 +255,14 @@ class CatalogBatch:
             return users.sum()
         if not by_blocks(objective):
             return risk(slice(None), users, items)
-        return _InBlocks.apply(users, items, max(1, BLOCK // len(items)), risk)
+        step = max(1, BLOCK // len(items))
+        if objective.sums_negatives:
+            lists = ShortLists(self.users, self.positives, self.list_weight, objective)
+            return InSums.apply(users, items, step, lists)
+        return InBlocks.apply(users, items, step, risk)
 
 
 AnyBatch: TypeAlias = Batch | CatalogBatch
-
-
-def by_blocks(objective: Objective) -> bool:
-    """Whether a loss of all lists is a sum over blocks: the objective remembers nothing."""
-    state = (*objective.parameters(), *objective.buffers())
-    return not state and type(objective).rescale is Objective.rescale
-
-
-class _InBlocks(Function):
-    """A sum over users, some at a time, and its gradient along the way."""
-
-    @staticmethod
-    def forward(ctx: Context[None], users: Tensor, items: Tensor, step: int, risk: _Risk) -> Tensor:
-        of_users, of_items = torch.empty_like(users), torch.zeros_like(items)
-        given, total = (users, items), users.new_zeros(())
-        items = items.detach().requires_grad_()
-        for start in range(0, len(users), step):
-            rows = slice(start, start + step)
-            with torch.enable_grad():
-                some = users[rows].detach().requires_grad_()
-                value = risk(rows, some, items)
-            of_users[rows], more = torch.autograd.grad(value, (some, items))
-            of_items += more
-            total += value.detach()
-        ctx.save_for_backward(*given, of_users, of_items)
-        return total
-
-    @staticmethod
-    @eager_backward
-    def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        _, _, of_users, of_items = ctx.saved_tensors
-        return arriving[0] * of_users, arriving[0] * of_items, None, None
 
 
 class Batches:

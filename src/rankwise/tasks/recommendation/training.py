@@ -15,6 +15,7 @@ from rankwise.metrics.gather import gather_rows
 from rankwise.naming import objective
 from rankwise.objectives import Objective
 from rankwise.report import write_csv
+from rankwise.tasks.recommendation.blocks import by_blocks
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
 from rankwise.tasks.recommendation.model import ClosedForm, Model
 from rankwise.tasks.recommendation.models import MODELS
@@ -23,7 +24,6 @@ from rankwise.tasks.recommendation.network import (
     Batches,
     Negatives,
     Recommender,
-    by_blocks,
 )
 from rankwise.tasks.recommendation.outcome import Outcome, Trained
 from rankwise.tasks.recommendation.problem import Pairs, Problem
