@@ -18,7 +18,7 @@ from rankwise.tasks.recommendation.problem import WHOLE, Pairs, Problem
 from rankwise.tasks.recommendation.settings import Settings
 
 _Side: TypeAlias = Callable[[Tensor], Tensor]  # numbers to vectors
-_START = 0.1  # spread of the first vectors' entries
+START = 0.1  # spread of the first vectors' entries
 _SAMPLED = 1024  # negatives beyond
 LARGE = 1 << 16  # rows of a table beyond which a step updates those it touches only
 
@@ -33,7 +33,7 @@ class Tower(nn.Module):
     ) -> None:
         super().__init__()
         self.ids = nn.Embedding(count, dimension)
-        nn.init.normal_(self.ids.weight, std=_START)
+        nn.init.normal_(self.ids.weight, std=START)
         self.register_buffer("known", known)
         sizes = [dimension + (0 if known is None else known.shape[1]), *hidden]
         layers: list[nn.Module] = []

@@ -14,7 +14,7 @@ _USED_BY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("objective", "scores", "temperature", "hidden", "lists", "weighting", "batch", "negatives",
          "sampling", "correction", "epochs", "warm_start", "patience", "learning_rate",
-         "schedule", "weight_decay"),
+         "schedule", "start", "weight_decay"),
         _NETWORKS,
     ),
     "layers": ("lightgcn",),
@@ -116,6 +116,10 @@ class Settings(TaskSettings):
     schedule: Literal["constant", "cosine"] = Field(
         "constant",
         description="Learning rate: constant, or cosine, which falls to 0 at the last of --epochs.",
+    )
+    start: Literal["random", "spectral"] = Field(
+        "random",
+        description="Vectors before training: random, or spectral, from the interactions (SVD).",
     )
     weight_decay: NonNegative = Field(0.0, description="AdamW weight decay.")
     seed: Seed = Field(0, description="Random seed.")

@@ -29,6 +29,7 @@ from rankwise.tasks.recommendation.outcome import Outcome, Trained
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.search import require_kind, search
 from rankwise.tasks.recommendation.settings import Settings
+from rankwise.tasks.recommendation.spectral import start_at_singular_vectors
 from rankwise.training import (
     Callback,
     Devices,
@@ -103,7 +104,11 @@ def loss_of(name: str, positives: Pairs) -> Objective:
 def new_model(problem: Problem, settings: Settings, *, refit: bool = False) -> Model:
     """The model before training; leaves torch's own generator seeded."""
     torch.manual_seed(settings.seed)
-    return MODELS[settings.model].new(problem, settings, problem.learned(refit=refit))
+    learned = problem.learned(refit=refit)
+    model = MODELS[settings.model].new(problem, settings, learned)
+    if settings.start == "spectral" and isinstance(model, Recommender):
+        start_at_singular_vectors(model, learned, settings.seed)
+    return model
 
 
 def train(
