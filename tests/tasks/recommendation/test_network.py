@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 import torch
 from tests.tasks.recommendation.cases import settings
 
@@ -32,10 +33,37 @@ def test_towers_look_at_features():
 
 def test_cosines_over_the_temperature():
     torch.manual_seed(0)
-    network = Recommender(3, 4, settings(dimension=2, scores="cosine", temperature=0.2))
+    chosen = settings(dimension=2, scores="cosine", temperature=0.2, offsets=False)
+    network = Recommender(3, 4, chosen)
     users, items = network.users.ids.weight, network.items.ids.weight
     scores = network.scores()
     found = scores.users(torch.arange(3)) @ scores.items.T
     expected = torch.nn.functional.cosine_similarity(users[:, None], items, dim=-1) / 0.2
     torch.testing.assert_close(found, expected)
     assert "offsets.weight" not in network.state_dict()
+
+
+def test_cosines_with_offsets():
+    torch.manual_seed(0)
+    network = Recommender(3, 4, settings(dimension=2, scores="cosine", temperature=0.2))
+    network.offsets.weight.data.copy_(torch.arange(4.0).unsqueeze(1))
+    users, items = network.users.ids.weight, network.items.ids.weight
+    scores = network.scores()
+    found = scores.users(torch.arange(3)) @ scores.items.T
+    cosines = torch.nn.functional.cosine_similarity(users[:, None], items, dim=-1)
+    torch.testing.assert_close(found, cosines / 0.2 + torch.arange(4.0))
+
+
+@pytest.mark.parametrize(
+    ("options", "offsets"),
+    [
+        ({"scores": "dot", "objective": "ap"}, True),
+        ({"scores": "cosine", "objective": "softmax"}, True),
+        ({"scores": "cosine", "objective": "bpr"}, True),
+        ({"scores": "cosine", "objective": "ndcg"}, False),
+        ({"scores": "cosine", "objective": "ndcg", "offsets": True}, True),
+        ({"scores": "dot", "offsets": False}, False),
+    ],
+)
+def test_which_scores_have_offsets(options, offsets):
+    assert (Recommender(3, 4, settings(**options)).offsets is not None) is offsets

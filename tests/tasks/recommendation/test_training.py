@@ -120,17 +120,21 @@ def test_stopped_and_resumed_it_ends_with_the_same_bits(tmp_path, objective, epo
     assert (tmp_path / "metrics.csv").read_text().count("\n") == 1 + len(whole.history)
 
 
-@pytest.mark.parametrize(("negatives", "scores"), [(6, "dot"), (0, "dot"), (6, "cosine")])
+@pytest.mark.parametrize(
+    ("negatives", "scores", "offsets"),
+    [(6, "dot", True), (0, "dot", True), (6, "cosine", True), (6, "cosine", False)],
+)
 def test_large_tables_are_updated_by_rows_and_resumed_to_the_same_bits(
-    tmp_path, monkeypatch, negatives, scores
+    tmp_path, monkeypatch, negatives, scores, offsets
 ):
     monkeypatch.setattr("rankwise.tasks.recommendation.network.LARGE", 10)
-    chosen = settings(negatives=negatives, scores=scores, temperature=0.3, batch=16)
+    chosen = settings(
+        negatives=negatives, scores=scores, offsets=offsets, temperature=0.3, batch=16
+    )
     problem = prepared(DATA, chosen)
     task = RecommendTask(problem, chosen)
     sparse = [name for name, m in task.network.named_modules() if getattr(m, "sparse", False)]
-    offsets = ["offsets"] * (scores == "dot")
-    expected = ["users.ids"] + ["items.ids", *offsets] * (negatives > 0)
+    expected = ["users.ids"] + ["items.ids", *["offsets"] * offsets] * (negatives > 0)
     assert sparse == expected  # the whole catalog touches every item
     whole = train(problem, chosen)
     stop, on_step = stop_after(1)

@@ -54,7 +54,7 @@ class Tower(nn.Module):
 
 
 class Recommender(Model):
-    """Two towers: s(u, i) = (⟨user_u, item_i⟩ + b_i)/τ, or cos(user_u, item_i)/τ.
+    """Two towers: s(u, i) = (⟨user_u, item_i⟩ + b_i)/τ, or cos(user_u, item_i)/τ + b_i.
 
     Without hidden layers and features it is matrix factorization. The weights before training are
     drawn from torch's own generator.
@@ -73,7 +73,8 @@ class Recommender(Model):
         self.temperature = settings.temperature or 1.0
         self.users = Tower(n_users, settings.dimension, hidden, user_features)
         self.items = Tower(n_items, settings.dimension, hidden, item_features)
-        self.offsets = nn.Embedding(n_items, 1) if settings.scores == "dot" else None
+        self.cosine = settings.scores == "cosine"
+        self.offsets = nn.Embedding(n_items, 1) if settings.has_offsets else None
         if self.offsets is not None:
             nn.init.zeros_(self.offsets.weight)
 
@@ -108,15 +109,21 @@ class Recommender(Model):
         return lambda codes: self._user(users(codes)), lambda codes: self._item(items(codes), codes)
 
     def _user(self, found: Tensor) -> Tensor:
-        if self.offsets is None:
-            return nn.functional.normalize(found, dim=-1) / self.temperature
-        found = torch.cat([found, found.new_ones(*found.shape[:-1], 1)], dim=-1)
+        if self.cosine:
+            return self._with_one(nn.functional.normalize(found, dim=-1) / self.temperature)
+        found = self._with_one(found)
         return found if self.temperature == 1 else found / self.temperature
 
     def _item(self, found: Tensor, codes: Tensor) -> Tensor:
+        if self.cosine:
+            found = nn.functional.normalize(found, dim=-1)
+        return found if self.offsets is None else torch.cat([found, self.offsets(codes)], dim=-1)
+
+    def _with_one(self, found: Tensor) -> Tensor:
+        """Vectors with a 1, the factor of the offsets, as a further entry if there are any."""
         if self.offsets is None:
-            return nn.functional.normalize(found, dim=-1)
-        return torch.cat([found, self.offsets(codes)], dim=-1)
+            return found
+        return nn.functional.pad(found, (0, 1), value=1.0)
 
     @property
     def every_item(self) -> Tensor:

@@ -12,9 +12,9 @@ from rankwise.settings import Count, CountFromZero, NonNegative, Positive, Seed,
 _NETWORKS = ("mf", "two_tower", "lightgcn")
 _USED_BY: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("objective", "scores", "temperature", "hidden", "lists", "weighting", "batch", "negatives",
-         "sampling", "correction", "epochs", "warm_start", "patience", "learning_rate",
-         "schedule", "start", "weight_decay"),
+        ("objective", "scores", "temperature", "offsets", "hidden", "lists", "weighting", "batch",
+         "negatives", "sampling", "correction", "epochs", "warm_start", "patience",
+         "learning_rate", "schedule", "start", "weight_decay"),
         _NETWORKS,
     ),
     "layers": ("lightgcn",),
@@ -30,8 +30,8 @@ class Settings(TaskSettings):
     """Settings of a recommender."""
 
     objective: str = Field(
-        "ndcg",
-        description="Objective: ndcg, softmax, bpr, pap@8, ap, … (see rankwise objectives).",
+        "softmax",
+        description="Objective: softmax, ndcg, bpr, pap@8, ap, … (see rankwise objectives).",
     )
     model: Literal["mf", "two_tower", "lightgcn", "ease", "ials", "itemknn"] = Field(
         "mf",
@@ -42,6 +42,10 @@ class Settings(TaskSettings):
     )
     temperature: Positive | None = Field(
         None, description="Temperature of the scores. Default: 1 for dot, tuned for cosine."
+    )
+    offsets: bool | None = Field(
+        None,
+        description="Add an offset of each item to the scores. Default: with dot, softmax, bpr.",
     )
     dimension: Count = Field(64, description="Embedding dimension.")
     hidden: tuple[Count, ...] = Field(
@@ -123,6 +127,13 @@ class Settings(TaskSettings):
     )
     weight_decay: NonNegative = Field(0.0, description="AdamW weight decay.")
     seed: Seed = Field(0, description="Random seed.")
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether items have offsets: cosines alone cannot say that an item is popular."""
+        if self.offsets is None:
+            return self.scores == "dot" or self.objective in ("softmax", "bpr")
+        return self.offsets
 
     @field_validator("negatives", mode="before")
     @classmethod
