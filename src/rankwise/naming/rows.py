@@ -123,6 +123,10 @@ GlobalContrastive | global_contrastive sogclr | hit@1 | Yuan et al. 2022 | cost 
     Embeddings of pairs or views from small batches.
 IndividualTemperatures | isogclr | hit@1 | Qiu et al. 2023 | cost n, by anchor
     The same, rare and common things mixed.
+LearnedTemperature | learned_temperature rgcl_g | hit@1 | Wei et al. 2024 | cost n, by anchor
+    The same, with one temperature learned in the optimizer.
+EntropicRisk | entropic_risk | hit@1 | Wei et al. 2026 | cost n, by anchor
+    Very many classes, of which a step has a sample.
 OneVsRest | ovr | – | – | cost classes · objective, as its objective
     Any of these for logits of several classes or labels.
 """,
