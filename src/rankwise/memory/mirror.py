@@ -10,6 +10,8 @@ from torch.nn.functional import logsigmoid, softplus
 
 from rankwise.memory.fcco import FCCOAverage
 
+_LARGEST = 20.0  # of log(ĝ/u): an item may have a rate of next to nothing
+
 
 class MirrorAverage(FCCOAverage):
     """Averages u_i in logarithms, updated by stochastic proximal mirror descent.
@@ -59,8 +61,8 @@ class MirrorAverage(FCCOAverage):
         return torch.where(seen.unsqueeze(-1), known, estimate)
 
     def largest_log_share(self, ids: Tensor) -> Tensor:
-        """Return −log γ of every id: u ≥ γĝ after an update."""
-        return -logsigmoid(self.log_step + self._known(ids)[0])
+        """Return −log γ of every id, since u ≥ γĝ after an update; at most a finite weight."""
+        return -logsigmoid(self.log_step + self._known(ids)[0]).clamp_min(-_LARGEST)
 
     def extra_repr(self) -> str:
         """Return sizes and step."""

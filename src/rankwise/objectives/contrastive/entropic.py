@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from rankwise.checks import require_count, values_are_checked
+from rankwise.checks import require_count, reads_values
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MirrorAverage
 from rankwise.memory.fcco import tracked
@@ -88,7 +88,7 @@ class EntropicRisk(Objective):
         """The classes other than an item's own: how many are sampled, and how many there are."""
         sampled, own = lists.n_negatives.squeeze(-1), lists.n_positives.squeeze(-1)
         most = (sampled + own).max()
-        if values_are_checked() and most > self.num_classes:
+        if reads_values() and most > self.num_classes:
             raise ValueError(
                 f"num_classes must be the number of all classes, got {self.num_classes} and an "
                 f"item with {most.item():g} logits"
