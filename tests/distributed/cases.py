@@ -48,7 +48,11 @@ from rankwise.objectives import (
     XRisk,
     embedding_scores,
 )
-from rankwise.objectives.contrastive import IndividualTemperatures
+from rankwise.objectives.contrastive import (
+    EntropicRisk,
+    IndividualTemperatures,
+    LearnedTemperature,
+)
 from rankwise.pairs import Square
 
 Batch = dict[str, Tensor]
@@ -272,6 +276,9 @@ CASES = {
     "pap of lists": Case(lambda: PApAtK(2), lists),
     "global contrastive": Case(lambda: GlobalContrastive(LISTS), known_lists),
     "individual temperatures": Case(lambda: IndividualTemperatures(LISTS), known_lists),
+    "learned temperature": Case(lambda: LearnedTemperature(LISTS, 1.0, rho=0.1), known_lists),
+    "entropic risk": Case(lambda: EntropicRisk(LISTS, 100), known_lists),
+    "entropic risk, mirror": Case(lambda: EntropicRisk(LISTS, 100, log_step=0.0), known_lists),
     "x-risk": Case(x_risk, known_items, previous=True),
     "x-risk of lists": Case(x_risk, known_items_of_lists, previous=True),
     "x-risk of batches": Case(
@@ -286,7 +293,8 @@ SHARDED = [
     name
     for name in CASES
     if any(word in name for word in ("soprc ", "stable ap of", "soap", "one vs", "partial auc"))
-    or any(word in name for word in ("ndcg", "contrastive", "individual", "x-risk"))
+    or any(word in name for word in ("ndcg", "contrastive", "individual", "learned", "x-risk"))
+    or "entropic" in name
 ]
 SHARDED.remove("minmax auc, one vs rest")
 

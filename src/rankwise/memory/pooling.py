@@ -131,7 +131,7 @@ class SmoothMaxPooling(_BagPooling):
     """
 
     def __init__(
-        self, num_bags: int | None, temperature: float = 0.1, *, ema_rate: float = 0.9
+        self, num_bags: int | None, temperature: float = 0.1, *, ema_rate: float = 0.1
     ) -> None:
         super().__init__(num_bags, ema_rate=ema_rate)
         require_positive("temperature", temperature)
@@ -195,7 +195,7 @@ class AttentionPooling(_BagPooling):
         (MIDAM-att).
     """
 
-    def __init__(self, num_bags: int | None, *, ema_rate: float = 0.9) -> None:
+    def __init__(self, num_bags: int | None, *, ema_rate: float = 0.1) -> None:
         super().__init__(num_bags, ema_rate=ema_rate)
 
     @staticmethod
