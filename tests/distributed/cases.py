@@ -33,6 +33,7 @@ from rankwise.distributed import (
     save_sharded,
     shard_memories,
 )
+from rankwise.memory import SmoothMaxPooling
 from rankwise.objectives import (
     NDCG,
     SOAP,
@@ -41,6 +42,7 @@ from rankwise.objectives import (
     GlobalContrastive,
     MinMaxAUC,
     OneVsRest,
+    PairwiseAUC,
     PApAtK,
     PartialAUC,
     StableAP,
@@ -209,6 +211,19 @@ class OfEmbeddings(nn.Module):
         return self.objective(lists.scores, lists.target, mask=lists.mask)
 
 
+class OfBags(nn.Module):
+    """Bags of six instances, pooled with a memory by every process alike."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool = SmoothMaxPooling(ITEMS, 0.5, ema_rate=0.3)
+        self.objective = PairwiseAUC()
+
+    def forward(self, scores: Tensor, target: Tensor, list_ids: Tensor, mask: Tensor) -> Tensor:
+        scores, target, bags = map(gather_with_gradient, (scores, target[:, 0], list_ids))
+        return self.objective(self.pool(scores, bags), target)
+
+
 class OfBatches(nn.Module):
     """An X-risk of embeddings, against those of all processes."""
 
@@ -284,6 +299,7 @@ CASES = {
     "x-risk of batches": Case(
         OfBatches, lambda n, rng: {**known_labeled(n, rng), "weight": None}, CLASSES
     ),
+    "bags": Case(OfBags, known_lists),
     "embeddings": Case(OfEmbeddings, lambda n, rng: {**labeled(n, rng), "weight": None}, CLASSES),
 }
 
@@ -320,7 +336,7 @@ def train(
         model = DistributedDataParallel(plain)
         loss = (
             objective
-            if isinstance(objective, (OfEmbeddings, OfBatches))
+            if isinstance(objective, (OfBags, OfEmbeddings, OfBatches))
             else AcrossProcesses(objective)
         )
     own = [p for p in objective.parameters() if p.requires_grad]
