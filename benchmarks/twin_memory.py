@@ -27,8 +27,11 @@ def bags(pooling: str, size: int) -> tuple[Tensor, Loss, Loss]:
 
     def ours(z: Tensor) -> Tensor:
         if pooling == "softmax":
-            return auc(smooth(z[0], index), target)
-        return auc(torch.sigmoid(attention(z[0], z[1], index)), target)
+            h = smooth(z[0], index)
+        else:
+            h = torch.sigmoid(attention(z[0], z[1], index))
+        value: Tensor = auc(h, target)
+        return value
 
     def theirs(z: Tensor) -> Tensor:
         if pooling == "softmax":

@@ -19,7 +19,7 @@ from rankwise.checks import (
     require_tensor,
 )
 from rankwise.eager import eager_only, first_gradient_only
-from rankwise.memory._bags import Bags, arranged, log_mean_exp, sum_by_bag
+from rankwise.memory._bags import Bags, arranged
 from rankwise.memory.fcco import FCCOAverage
 from rankwise.memory.ratio import RatioAverage
 
@@ -53,14 +53,18 @@ class _BagPooling(nn.Module, ABC):
     def new_memory(num_bags: int, ema_rate: float) -> FCCOAverage:
         """Return the memory of the inner means."""
 
-    def averaged(self, ids: Tensor | None, estimates: Tensor) -> Tensor | None:
-        """Return the averages with the gradient of the estimates; None where none are used."""
-        if self.average is None or not self.training:
-            return None
+    @property
+    def remembers(self) -> bool:
+        """Whether the memory is used now."""
+        return self.average is not None and self.training
+
+    def averaged(self, ids: Tensor | None, estimates: Tensor) -> Tensor:
+        """Update the averages; return them with the gradient of the estimates, (bags,)."""
+        assert self.average is not None
         assert ids is not None
         value, update = self.average.track(ids, estimates)
         self.average.update(update.ids, update.estimates)
-        return value
+        return value.squeeze(-1)
 
     def read(
         self, scores: Tensor, bag_ids: Tensor | None, mask: Tensor | None
@@ -79,17 +83,16 @@ class _BagPooling(nn.Module, ABC):
                 "bags of one instance each; pass `scores.squeeze(-1)` with the bag of each instance"
             )
         bags = arranged(scores, bag_ids, mask)
-        remembers = self.average is not None and self.training
-        if remembers:
+        if self.remembers:
             if bags.ids is None:
                 raise ValueError(
                     f"bag_ids is needed: {type(self).__name__} remembers {self.num_bags} bags; "
                     "pass the id of each bag, or of the bag of each instance"
                 )
             require_ids("bag_ids", bags.ids, self.num_bags or 0)
-        wide = scores.to(torch.promote_types(scores.dtype, torch.float32)).flatten()[bags.keep]
+        wide = bags.take(scores.to(torch.promote_types(scores.dtype, torch.float32)))
         require_scores("scores", wide)
-        return (first_gradient_only(wide, type(self).__name__) if remembers else wide), bags
+        return (first_gradient_only(wide, type(self).__name__) if self.remembers else wide), bags
 
     def extra_repr(self) -> str:
         """Return the number of bags."""
@@ -158,10 +161,10 @@ class SmoothMaxPooling(_BagPooling):
             Bag scores, shape (…,) or, for flat instances, one for each id in ascending order.
         """
         instances, bags = self.read(scores, bag_ids, mask)
-        log_mean = log_mean_exp(instances / self.temperature, bags)
-        tracked = self.averaged(bags.ids, log_mean.unsqueeze(-1))
-        log_u = log_mean if tracked is None else tracked.squeeze(-1)
-        return (self.temperature * log_u).reshape(bags.shape)
+        log_mean = bags.log_mean_exp(instances / self.temperature)
+        if self.remembers:
+            log_mean = self.averaged(bags.ids, log_mean.unsqueeze(-1))
+        return (self.temperature * log_mean).reshape(bags.shape)
 
     def extra_repr(self) -> str:
         """Return the number of bags and the temperature."""
@@ -228,12 +231,12 @@ class AttentionPooling(_BagPooling):
         require_same_shape("attention", attention, "scores", scores)
         require_same_device("attention", attention, "scores", scores)
         instances, bags = self.read(scores, bag_ids, mask)
-        logits = attention.to(instances.dtype).flatten()[bags.keep]
+        logits = bags.take(attention.to(instances.dtype))
         require_finite("attention", logits)
-        if self.average is not None and self.training:
+        if self.remembers:
             logits = first_gradient_only(logits, type(self).__name__)
-        log_d = log_mean_exp(logits, bags)
-        weight = (logits - log_d[bags.which]).exp()
-        ratio = sum_by_bag(weight * instances, bags) / sum_by_bag(weight, bags)
-        tracked = self.averaged(bags.ids, torch.stack([log_d, ratio], -1))
-        return (ratio if tracked is None else tracked.squeeze(-1)).reshape(bags.shape)
+        ratio = bags.mean_by_softmax(instances, logits)
+        if self.remembers:
+            inner = torch.stack([bags.log_mean_exp(logits), ratio], -1)
+            ratio = self.averaged(bags.ids, inner)
+        return ratio.reshape(bags.shape)

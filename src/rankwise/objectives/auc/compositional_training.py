@@ -68,7 +68,7 @@ def compositional_training_loss(
     """
     require_positive("step", step)
     require_count("steps", steps)
-    moved = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    moved: dict[str, Tensor] = {name: p for name, p in model.named_parameters() if p.requires_grad}
     if not moved:
         raise ValueError("model must have parameters that require a gradient, got none")
     with torch.enable_grad():

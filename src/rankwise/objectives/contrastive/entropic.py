@@ -86,11 +86,12 @@ class EntropicRisk(Objective):
 
     def _others(self, lists: Lists) -> tuple[Tensor, Tensor]:
         """The classes other than an item's own: how many are sampled, and how many there are."""
+        if reads_values():
+            most = int((lists.weight > 0).sum(-1).max())
+            if most > self.num_classes:
+                raise ValueError(
+                    f"num_classes must be the number of all classes, got {self.num_classes} and "
+                    f"an item with {most} logits"
+                )
         sampled, own = lists.n_negatives.squeeze(-1), lists.n_positives.squeeze(-1)
-        most = (sampled + own).max()
-        if reads_values() and most > self.num_classes:
-            raise ValueError(
-                f"num_classes must be the number of all classes, got {self.num_classes} and an "
-                f"item with {most.item():g} logits"
-            )
-        return sampled, self.num_classes - own
+        return sampled, (self.num_classes - own).clamp_min(1)  # weights may add up to more

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from rankwise.checks import require_number
 from rankwise.lists import Lists
-from rankwise.objectives._batch import CallArguments
+from rankwise.memory import MemoryUpdate
 from rankwise.objectives.base import Reduction, Risk
 from rankwise.objectives.contrastive._formulas import log_mean_exp, negatives_above
 from rankwise.objectives.contrastive.global_contrastive import GlobalContrastive
@@ -26,7 +26,7 @@ class LearnedTemperature(GlobalContrastive):
 
     τ is the parameter ``tau``: pass ``loss.parameters()`` to the optimizer together with those of
     the model, in a group with its own learning rate and without weight decay. Every training call
-    first restores τ ≥ lowest. :class:`IndividualTemperatures` learns one τ for each anchor.
+    restores τ ≥ lowest. :class:`IndividualTemperatures` learns one τ for each anchor.
 
     Args:
         num_lists: Number of anchors in the data set; None keeps no averages.
@@ -75,15 +75,17 @@ class LearnedTemperature(GlobalContrastive):
         self.rho, self.lowest = rho, lowest
         self.tau = nn.Parameter(torch.tensor(float(temperature)))
 
-    def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
-        """Restore the bound of τ, which a step may have crossed, and compute the value."""
-        if self.training and torch.is_grad_enabled():
-            with torch.no_grad():
-                self.tau.clamp_(min=self.lowest)
-        return super().evaluate(scores, target, arguments)
-
     def risk(self, lists: Lists) -> Risk:
-        tau = self.tau.to(lists.positive_weight.dtype)
+        # At its bound after a step across it, with the slope there: it may leave the bound again.
+        tau = self.tau + (self.tau.clamp_min(self.lowest) - self.tau).detach()
+        tau = tau.to(lists.positive_weight.dtype)
         exponent = negatives_above(lists, tau)
         log_g, updates = self.averaged(lists, log_mean_exp(exponent, lists.negative_weight))
         return Risk(tau * (log_g + self.rho), updates)
+
+    def update_memories(self, updates: list[MemoryUpdate]) -> None:
+        """Put τ back to its bound, where the risk was evaluated."""
+        super().update_memories(updates)
+        if self.training and torch.is_grad_enabled():
+            with torch.no_grad():
+                self.tau.clamp_(min=self.lowest)
