@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from rankwise.checks import require_count, reads_values
+from rankwise.checks import reads_values, require_count
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MirrorAverage
 from rankwise.memory.fcco import tracked
@@ -86,7 +86,8 @@ class EntropicRisk(Objective):
 
     def _others(self, lists: Lists) -> tuple[Tensor, Tensor]:
         """The classes other than an item's own: how many are sampled, and how many there are."""
-        if reads_values():
+        columns = lists.positives.shape[-1] + lists.negatives.shape[-1]
+        if columns > self.num_classes and reads_values():
             most = int((lists.weight > 0).sum(-1).max())
             if most > self.num_classes:
                 raise ValueError(
