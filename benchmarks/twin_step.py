@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from benchmarks.memory import peak_bytes_of
+from benchmarks.twin_memory import average_precision_at_k, bags, sampled_classes
 from benchmarks.twins import TWINS, sizes
 from torch import Tensor
 
@@ -31,6 +32,12 @@ def _backward(leaf: Tensor, loss: Callable[[Tensor], Tensor]) -> Step:
         loss(leaf).backward()
 
     return step
+
+
+def _of_one(leaf: Tensor, ours: Any, theirs: Any) -> tuple[Step, Step]:
+    """Both on the same numbers, a leaf for each."""
+    first, second = (leaf.clone().requires_grad_() for _ in range(2))
+    return _backward(first, ours), _backward(second, theirs)
 
 
 def _list(size: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -214,6 +221,15 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
         case "GlobalContrastive, two modalities":
             ours = o.GlobalContrastive(2 * size, 0.01)
             return _of_views(ours, theirs.GCLoss("bimodal", N=size), size, _modalities)
+        case "LearnedTemperature, two modalities":
+            peer = theirs.GCLoss("bimodal", N=size, temperature_scheme="global_learnable")
+            return _of_views(o.LearnedTemperature(2 * size, 0.01), peer, size, _modalities)
+        case _ if name in ("MinMaxAUC of SmoothMaxPooling", "MinMaxAUC of AttentionPooling"):
+            return _of_one(*bags("softmax" if "Smooth" in name else "attention", size))
+        case "EntropicRisk, 64 sampled classes":
+            return _of_one(*sampled_classes(size))
+        case "OneVsRest(AveragePrecision@10), 10 classes":
+            return _of_one(*average_precision_at_k(size, CLASSES, 10))
         case _ if name.startswith("CrossEntropy, as theirs likes it"):
             return _of_columns(b.CrossEntropy(), theirs.CrossEntropyLoss(), size)
         case "CrossEntropy" | "CrossEntropy, labels in floating point":

@@ -33,6 +33,7 @@ from rankwise.distributed import (
     save_sharded,
     shard_memories,
 )
+from rankwise.memory import SmoothMaxPooling
 from rankwise.objectives import (
     NDCG,
     SOAP,
@@ -41,6 +42,7 @@ from rankwise.objectives import (
     GlobalContrastive,
     MinMaxAUC,
     OneVsRest,
+    PairwiseAUC,
     PApAtK,
     PartialAUC,
     StableAP,
@@ -48,7 +50,11 @@ from rankwise.objectives import (
     XRisk,
     embedding_scores,
 )
-from rankwise.objectives.contrastive import IndividualTemperatures
+from rankwise.objectives.contrastive import (
+    EntropicRisk,
+    IndividualTemperatures,
+    LearnedTemperature,
+)
 from rankwise.pairs import Square
 
 Batch = dict[str, Tensor]
@@ -205,6 +211,19 @@ class OfEmbeddings(nn.Module):
         return self.objective(lists.scores, lists.target, mask=lists.mask)
 
 
+class OfBags(nn.Module):
+    """Bags of six instances, pooled with a memory by every process alike."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pool = SmoothMaxPooling(ITEMS, 0.5, ema_rate=0.3)
+        self.objective = PairwiseAUC()
+
+    def forward(self, scores: Tensor, target: Tensor, list_ids: Tensor, mask: Tensor) -> Tensor:
+        scores, target, bags = map(gather_with_gradient, (scores, target[:, 0], list_ids))
+        return self.objective(self.pool(scores, bags), target)
+
+
 class OfBatches(nn.Module):
     """An X-risk of embeddings, against those of all processes."""
 
@@ -272,11 +291,15 @@ CASES = {
     "pap of lists": Case(lambda: PApAtK(2), lists),
     "global contrastive": Case(lambda: GlobalContrastive(LISTS), known_lists),
     "individual temperatures": Case(lambda: IndividualTemperatures(LISTS), known_lists),
+    "learned temperature": Case(lambda: LearnedTemperature(LISTS, 1.0, rho=0.1), known_lists),
+    "entropic risk": Case(lambda: EntropicRisk(LISTS, 100), known_lists),
+    "entropic risk, mirror": Case(lambda: EntropicRisk(LISTS, 100, log_step=0.0), known_lists),
     "x-risk": Case(x_risk, known_items, previous=True),
     "x-risk of lists": Case(x_risk, known_items_of_lists, previous=True),
     "x-risk of batches": Case(
         OfBatches, lambda n, rng: {**known_labeled(n, rng), "weight": None}, CLASSES
     ),
+    "bags": Case(OfBags, known_lists),
     "embeddings": Case(OfEmbeddings, lambda n, rng: {**labeled(n, rng), "weight": None}, CLASSES),
 }
 
@@ -286,7 +309,8 @@ SHARDED = [
     name
     for name in CASES
     if any(word in name for word in ("soprc ", "stable ap of", "soap", "one vs", "partial auc"))
-    or any(word in name for word in ("ndcg", "contrastive", "individual", "x-risk"))
+    or any(word in name for word in ("ndcg", "contrastive", "individual", "learned", "x-risk"))
+    or "entropic" in name
 ]
 SHARDED.remove("minmax auc, one vs rest")
 
@@ -312,7 +336,7 @@ def train(
         model = DistributedDataParallel(plain)
         loss = (
             objective
-            if isinstance(objective, (OfEmbeddings, OfBatches))
+            if isinstance(objective, (OfBags, OfEmbeddings, OfBatches))
             else AcrossProcesses(objective)
         )
     own = [p for p in objective.parameters() if p.requires_grad]

@@ -15,6 +15,7 @@ from rankwise import metrics as m
 
 METRICS = {
     "average_precision": (m.average_precision, {}),
+    "ap_at_k": (m.average_precision, {"k": 3}),
     "auprc": (m.auprc, {"prior": 0.2}),
     "auroc": (m.auroc, {}),
     "partial_auroc": (m.partial_auroc, {"min_fpr": 0.1, "max_fpr": 0.6}),
@@ -43,7 +44,7 @@ METRICS = {
     "auprg": (m.auprg, {}),
 }
 WHOLE_WEIGHTS = {
-    *("hit_at_k", "map_at_r", "mean_reciprocal_rank"),
+    *("ap_at_k", "hit_at_k", "map_at_r", "mean_reciprocal_rank"),
     *("err", "err_at_k", "inst", "bpref", "inferred_ap"),
 }
 
@@ -299,6 +300,7 @@ ORACLES = {
         sum(r[i] > r[j] for i in range(len(r)) for j in range(i + 1, len(r)))
         / (sum(r) * (len(r) - sum(r)))
     ),
+    "ap_at_k": lambda r: sum(y * precision(r, i + 1) for i, y in enumerate(r[:3])) / sum(r),
     "precision_at_k": lambda r: precision(r, 3),
     "recall_at_k": lambda r: sum(r[:3]) / sum(r),
     "hit_at_k": lambda r: float(any(r[:2])),

@@ -31,6 +31,7 @@ OPTIONS = {
     "xbm": "(smooth_ap, size=8, dimension=4)",
     "proxy_anchor": "(num_classes=3, dimension=4)",
     "normalized_softmax": "(num_classes=3, dimension=4)",
+    "entropic_risk": "(num_classes=100)",
 }
 BY_CLASS = ("multi_class_auc", "open_auc", "autkc", "ldam", "ovr")
 

@@ -66,7 +66,7 @@ def test_a_metric_prints_the_name_of_its_entry(entry):
     ("name", "message"),
     [
         ("precision", r'metric "precision" needs k: write "precision@10"'),
-        ("ap@5", r'metric "ap" takes no @k'),
+        ("auc@5", r'metric "auc" takes no @k'),
         ("ndcg(kk=5)", r'metric "ndcg" has no option "kk"; it has k, '),
         ("ap(weight=2)", r'metric "ap" has no option "weight"; it has '),
         ("ap(ties=agains)", r'ties of metric "ap" must be one of standard, against; got agains'),

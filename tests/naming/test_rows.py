@@ -23,6 +23,7 @@ OPTIONS = {
     "precision_at_recall": "(.5)",
     "recall_at_precision": "(.5)",
     "class_balanced": "(counts=[16, 8])",
+    "entropic_risk": "(num_classes=100)",
 }
 
 

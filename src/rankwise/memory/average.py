@@ -65,10 +65,16 @@ class MovingAverage(nn.Module):
         if correction is not None and not correction >= 0:
             raise ValueError(f"correction must not be negative, got {correction!r}")
         self.num_items, self.ema_rate, self.log = num_items, ema_rate, log
-        moves = 1 - ema_rate if ema_rate > 0 else 0.0
-        self.correction = moves if correction is None else correction
+        self.given_correction = correction
         self.register_buffer("value", torch.zeros(num_items, width))
         self.register_buffer("seen", torch.zeros(num_items, dtype=torch.bool))
+
+    @property
+    def correction(self) -> float:
+        """The factor of the change of the model; it follows the rate unless it was given."""
+        if self.given_correction is not None:
+            return self.given_correction
+        return 1 - self.ema_rate if self.ema_rate > 0 else 0.0
 
     @property
     def learns(self) -> bool:
@@ -159,9 +165,7 @@ class MovingAverage(nn.Module):
         Of sorted ids and of the size of the input, whatever ids there are: nothing waits for a
         device to count them.
         """
-        ordered, order = ids.sort(stable=True)
-        new = torch.nn.functional.pad(ordered[1:] != ordered[:-1], (1, 0))
-        which = torch.empty_like(ids).scatter_(0, order, new.cumsum(0))
+        which = numbered(ids)
         top = torch.zeros_like(values)
         if self.log:
             where = which.unsqueeze(1).expand_as(values)
@@ -176,6 +180,13 @@ class MovingAverage(nn.Module):
         """Return sizes and rate."""
         width = self.value.shape[1]
         return f"num_items={self.num_items}, width={width}, ema_rate={self.ema_rate}"
+
+
+def numbered(ids: Tensor) -> Tensor:
+    """Number the distinct ids in ascending order, without waiting for a device to count them."""
+    ordered, order = ids.sort(stable=True)
+    new = torch.nn.functional.pad(ordered[1:] != ordered[:-1], (1, 0))
+    return torch.empty_like(ids).scatter_(0, order, new.cumsum(0))
 
 
 class DeferredAverage(MovingAverage):

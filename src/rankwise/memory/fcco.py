@@ -49,6 +49,10 @@ class FCCOAverage(DeferredAverage):
         # All processes send the same columns, also one whose call has no previous estimates.
         return self.value.shape[1] if self.log else 2 * self.value.shape[1]
 
+    def largest_log_share(self, ids: Tensor) -> Tensor | float:
+        """Return the bound of log(ĝ/u) in training, of an average of logarithms."""
+        return -math.log(self.ema_rate)
+
     def track(
         self,
         ids: Tensor,
@@ -75,8 +79,7 @@ class FCCOAverage(DeferredAverage):
         moves = estimate - estimate.detach()
         if self.log:
             # d log ĝ = dĝ/ĝ, so the step from u is ĝ/u of it; u ≥ rate·ĝ bounds that in training.
-            share = (estimate.detach() - known).clamp_max(-math.log(self.ema_rate)).exp()
-            moves = share * moves
+            moves = (estimate.detach() - known).clamp_max(self.largest_log_share(ids)).exp() * moves
         if present is None:
             return known + moves, MemoryUpdate(self, ids.flatten(), columns.flatten(0, -2))
         return known + moves, MemoryUpdate(self, ids[present], columns[present])

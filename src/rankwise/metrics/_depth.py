@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -17,9 +19,9 @@ def likely_depth(depth: float, square: Tensor, most: float) -> Tensor:
     return depth + 9 * square.sqrt() + 40 * most
 
 
-def first_k(ranking: Ranking, k: int) -> float:
-    """Return k."""
-    return float(k)
+def first_k(ranking: Ranking, k: int | None) -> float:
+    """Return k; without one, every rank matters."""
+    return math.inf if k is None else float(k)
 
 
 def first_r(ranking: Ranking) -> float:

@@ -179,7 +179,8 @@ class Setting:
         if self.pools:
             items = items.pooled()
         plain = items.mask is None and items.groups is None and items.weight is None
-        big = plain and items.scores.ndim == 1 and len(items.scores) >= BIG
+        whole = all(value is None for value in self.options.values())  # no cut
+        big = plain and whole and items.scores.ndim == 1 and len(items.scores) >= BIG
         if big and self.kernel.shortcut is not None and items.scores.device.type == "cpu":
             target = items.target.float() if items.target.dtype == torch.bfloat16 else items.target
             value = self.kernel.shortcut(items.scores.numpy(), target.numpy(), self.ties)

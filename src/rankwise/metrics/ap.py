@@ -8,11 +8,14 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
+from rankwise.checks import require_count
 from rankwise.metrics._counting import fast_average_precision
+from rankwise.metrics._depth import first_k
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array, to_tensor
 from rankwise.metrics.intervals import Interval, normal_quantile
 from rankwise.metrics.ranking import Ranking, ratio
+from rankwise.metrics.top import precisions_through
 
 
 def _mean_over_positives(ranking: Ranking, positives: Tensor, negatives: Tensor) -> Tensor:
@@ -36,12 +39,22 @@ def _least_over_positives(
     return (ranking.positives * mean).sum(-1) / ranking.n_positives.squeeze(-1)
 
 
-def _least_average_precision(ranking: Ranking, apart: Tensor) -> Tensor:
+def _check_k(k: int | None) -> None:
+    if k is not None:
+        require_count("k", k)
+
+
+def _least_average_precision(ranking: Ranking, apart: Tensor, k: int | None) -> Tensor:
+    if k is not None:  # the mean over orders of ties: positives gain nothing by being tied
+        return _average_precision(ranking, k)
     negatives = ranking.negatives.cumsum(-1)
     return _least_over_positives(ranking, apart, ranking.positives.cumsum(-1), 1.0, negatives)
 
 
-def _average_precision(ranking: Ranking) -> Tensor:
+def _average_precision(ranking: Ranking, k: int | None) -> Tensor:
+    if k is not None:
+        ranking.require_counts("average_precision with k")
+        return precisions_through(ranking, k) / ranking.n_positives.squeeze(-1)
     return _mean_over_positives(ranking, ranking.positives.cumsum(-1), ranking.negatives.cumsum(-1))
 
 
@@ -66,20 +79,29 @@ def _least_auprc(ranking: Ranking, apart: Tensor, prior: float) -> Tensor:
 @computed_by(
     Kernel(
         _average_precision,
+        _check_k,
         name="ap",
         pairs=False,
         shortcut=fast_average_precision,
+        depth=first_k,
         worst=_least_average_precision,
     )
 )
-def average_precision(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+def average_precision(
+    scores: Array, target: Array, *, k: int | None = None, **shared: Unpack[Shared[Array]]
+) -> Array:
     """Compute the average precision, as :func:`sklearn.metrics.average_precision_score`.
 
     AP = 1/n⁺ Σ_{i∈P} #{j∈P: s_j ≥ s_i} / #{j: s_j ≥ s_i}. Tied items all count as above, so both
     values of ``ties`` give the same number.
 
+    With ``k`` only the first k ranks count, as in ``map_cut_k`` of trec_eval: AP@k = 1/n⁺ Σ_{r ≤ k}
+    1[r-th is positive] · precision@r, at most k/n⁺. It is the mean over the orders of tied items,
+    and weights must be whole numbers.
+
     Args:
         scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Number of first ranks; None is the whole list.
 
     Returns:
         The value as the kind of array that ``scores`` is, in float64.
@@ -90,11 +112,13 @@ def average_precision(scores: Array, target: Array, **shared: Unpack[Shared[Arra
         >>> scores, target = torch.tensor([0.9, 0.8, 0.3, 0.1]), torch.tensor([1, 0, 1, 0])
         >>> round(average_precision(scores, target).item(), 4)  # ranks 1 and 3: (1/1 + 2/3)/2
         0.8333
+        >>> round(average_precision(scores, target, k=2).item(), 4)  # the other has rank 3: (1/1)/2
+        0.5
 
     Reference:
         Yang 2022, "Algorithmic Foundations of Empirical X-risk Minimization", 2.3.2.
     """
-    return evaluate(average_precision, scores, target, shared)
+    return evaluate(average_precision, scores, target, shared, k=k)
 
 
 @computed_by(Kernel(_auprc, _check_prior, worst=_least_auprc))

@@ -29,6 +29,7 @@ class ObjectiveEntry:
     cost: str = "n log n"
     memory: str = "–"  # what is remembered between batches: by list_ids or by item_ids
     at: str | None = None  # which argument of the constructor @k fills
+    whole: bool = False  # it is first used without @k, and so shown
     fixed: Mapping[str, Value] = field(default_factory=dict)  # options that come with the name
     facts: tuple[str, ...] = ()  # of FACTS, those that are handed to the constructor
     needs: tuple[str, ...] = ()  # of these, those that must be known though it would do without
@@ -47,7 +48,7 @@ class ObjectiveEntry:
         """The metric as a reader sees it."""
         if self.metric is None:
             return "as its objective"
-        return f"{self.metric}@k" if self.at is not None else self.metric
+        return f"{self.metric}@k" if self.at is not None and not self.whole else self.metric
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,7 @@ class MetricEntry:
     what: str  # what it is, in one short sentence
     options: tuple[str, ...] = ()  # its own, which its objectives share, in their order
     at: str | None = None  # which option @k fills
+    whole: bool = False  # it is first used without @k, and so shown
 
 
 def all_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
@@ -69,7 +71,8 @@ def all_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
 def shown_names(entry: ObjectiveEntry | MetricEntry) -> tuple[str, ...]:
     """Return the names as a reader sees them, the first with @k where it takes one."""
     first, *others = entry.names
-    return (first if entry.at is None else f"{first}@k", *others)
+    cut = () if entry.at is None else (f"{first}@k",)
+    return (*(() if cut and not entry.whole else (first,)), *cut, *others)
 
 
 def load(entry: ObjectiveEntry | MetricEntry) -> Callable[..., Any]:

@@ -31,8 +31,9 @@ _MEMORY = {
 def objective_rows(module: str, table: str) -> tuple[ObjectiveEntry, ...]:
     """Return the entries of a table: class, names, metric, paper, what is special; when to use it.
 
-    Special are: ``cost …``, ``@k``, what is remembered ``by …``, whether ``needs items`` of it must
-    be known, ``form …`` for the name of one form, and facts.
+    Special are: ``cost …``, ``@k``, ``whole`` where it is first used without @k, what is remembered
+    ``by …``, whether ``needs items`` of it must be known, ``form …`` for the name of one form, and
+    facts.
     """
     return tuple(_objective(module, columns, use) for columns, use in _rows(table))
 
@@ -50,6 +51,7 @@ def _objective(module: str, columns: list[str], use: str) -> ObjectiveEntry:
         cost=starting.get("cost", "n log n"),
         memory=next((_MEMORY[word] for word in special if word in _MEMORY), "–"),
         at="k" if "@k" in special else None,
+        whole="whole" in special,
         fixed=fixed,
         facts=tuple(fact for word in special for fact in _FACTS.get(word, ())),
         needs=("num_items",) if "needs items" in special else (),
@@ -67,7 +69,7 @@ def _rows(table: str) -> Iterator[tuple[list[str], str]]:
 OBJECTIVES = objective_rows(
     "objectives",
     """
-AveragePrecision | ap | ap | SOPRC Eq. 4, 5 | prior
+AveragePrecision | ap | ap | SOPRC Eq. 4, 5 | prior, @k, whole
     A rare class, several positives a batch: the first to try.
 SOPRC | soprc | ap | SOPRC Eq. 6–9 | prior, by list
     Few positives a batch, or another share of them than in the data.
@@ -123,6 +125,10 @@ GlobalContrastive | global_contrastive sogclr | hit@1 | Yuan et al. 2022 | cost 
     Embeddings of pairs or views from small batches.
 IndividualTemperatures | isogclr | hit@1 | Qiu et al. 2023 | cost n, by anchor
     The same, rare and common things mixed.
+LearnedTemperature | learned_temperature rgcl_g | hit@1 | Wei et al. 2024 | cost n, by anchor
+    The same, with one temperature learned in the optimizer.
+EntropicRisk | entropic_risk | hit@1 | Wei et al. 2026 | cost n, by anchor
+    Very many classes, of which a step has a sample.
 OneVsRest | ovr | – | – | cost classes · objective, as its objective
     Any of these for logits of several classes or labels.
 """,
@@ -187,17 +193,24 @@ CrossBatchMemory | xbm | – | Wang et al. 2020 | cost as its objective
 
 
 def _metrics(table: str) -> Iterator[MetricEntry]:
-    """Yield the entries of a table: names, function, options; what it is."""
+    """Yield the entries of a table: names, function, options and ``whole``; what it is."""
     for (names, function, *more), what in _rows(table):
-        options = tuple(more[0].split()) if more else ()
-        at = "k" if "k" in options else None
-        yield MetricEntry(tuple(names.split()), f"rankwise.metrics:{function}", what, options, at)
+        words = tuple(more[0].split()) if more else ()
+        options = tuple(word for word in words if word != "whole")
+        yield MetricEntry(
+            tuple(names.split()),
+            f"rankwise.metrics:{function}",
+            what,
+            options,
+            at="k" if "k" in options else None,
+            whole="whole" in words,
+        )
 
 
 METRICS = tuple(
     _metrics("""
-ap | average_precision
-    the mean over the positives of the precision at their score
+ap | average_precision | k whole
+    the mean over the positives of the precision at their score; @k: those of the first k
 auprc | auprc | prior
     average precision at another share of positives
 auc auroc | auroc

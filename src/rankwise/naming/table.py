@@ -65,7 +65,7 @@ ALIASES = (
     Alias("success_k", "hit", "trec_eval"),
     Alias("Rprec", "r_precision", "trec_eval, ir-measures"),
     Alias("ndcg_cut_k", "ndcg", "trec_eval, whose gain is linear", {"gain": "linear"}),
-    Alias("map_cut_k", "ap", "trec_eval; only metrics of a run file have this cut"),
+    Alias("map_cut_k", "ap", "trec_eval"),
 )
 """Every alias. Letter case, ``_`` and ``-`` do not matter, and ``name_10`` is ``name@10``."""
 

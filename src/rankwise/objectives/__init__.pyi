@@ -19,8 +19,10 @@ from rankwise.objectives.auc import (
 from rankwise.objectives.base import Objective, Risk
 from rankwise.objectives.classes import ClassObjective
 from rankwise.objectives.contrastive import (
+    EntropicRisk,
     GlobalContrastive,
     IndividualTemperatures,
+    LearnedTemperature,
     two_modalities,
     two_views,
 )
@@ -74,6 +76,8 @@ __all__ = [
     "AUTKC",
     "GlobalContrastive",
     "IndividualTemperatures",
+    "LearnedTemperature",
+    "EntropicRisk",
     "XRisk",
     "OneVsRest",
     "embedding_scores",

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_same_shape
+from rankwise.lists import Lists
 from rankwise.metrics.ranking import band, ratio
 from rankwise.pairs.rows import accumulating
 
@@ -140,3 +141,30 @@ def _first_guess(scores: Tensor, weight: Tensor, mass: Tensor) -> Tensor:
     last = torch.searchsorted(through, mass).clamp_max(scores.shape[-1] - 1)
     beyond = (last + 1).clamp_max(scores.shape[-1] - 1)
     return (ranked.gather(-1, last) + ranked.gather(-1, beyond)) / 2
+
+
+def share_at_the_top(lists: Lists, k: Tensor | float, softness: float | None = None) -> Tensor:
+    """How much of each relevant item is among the k highest of its list, (lists, positives).
+
+    ``k`` is a number or one per list, (lists, 1). 1 or 0, and between them for items tied at the
+    k-th score, which share what is left there; without a gradient. A ``softness`` is the
+    temperature of :func:`soft_hardest`, which has one.
+    """
+    if softness is not None:
+        share = soft_hardest(lists.scores, lists.weight, k, softness)
+        return share[:, : lists.positives.shape[-1]]
+    if lists.even and isinstance(k, int):
+        return _even_share(lists, k)
+    part = hardest(lists.scores, lists.weight, k)[:, : lists.positives.shape[-1]]
+    return torch.where(lists.positive_weight > 0, part / lists.positive_weight, 0)
+
+
+def _even_share(lists: Lists, k: int) -> Tensor:
+    """The same in lists whose items all count once: one selection in place of a sort."""
+    scores, positives = lists.scores.detach(), lists.positives.detach()
+    if k >= scores.shape[-1]:
+        return torch.ones_like(lists.positive_weight)
+    last = scores.topk(k, dim=-1).values[:, -1:]  # of the first k
+    left = k - (scores > last).sum(-1, keepdim=True)
+    shared = left / (scores == last).sum(-1, keepdim=True)
+    return torch.where(positives > last, 1, shared * (positives == last))

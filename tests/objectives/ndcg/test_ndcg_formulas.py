@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from rankwise.lists import split_lists
-from rankwise.objectives.ndcg.ndcg import normalized_gains, share_at_the_top, surrogate_rank
+from rankwise.objectives._selection import share_at_the_top
+from rankwise.objectives.ndcg.ndcg import normalized_gains, surrogate_rank
 from rankwise.pairs import Hinge, Logistic, Sigmoid, SquaredHinge, ZeroOne
 
 SCORES = torch.tensor([[3.0, 1.0, 2.0, 0.0]])

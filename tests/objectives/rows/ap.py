@@ -39,6 +39,35 @@ def dense_ap(
     return risk
 
 
+def dense_ap_at_k(k: int, softness: float | None = None) -> Callable[[Tensor, Tensor], Tensor]:
+    """1 for positives below the first k, by the cut of the whole list, hard or by a sigmoid."""
+
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positives, negatives = sides(scores, target)
+        above = OneSidedHuber(0.3).value(positives[:, None] - negatives).mean(1)
+        found = 1 + OneSidedSigmoid(0.01).value(positives[:, None] - positives).sum(1)
+        x = (1 - PRIOR) / PRIOR * above / (found.detach() / len(positives))
+        return (1 - share_in_first(k, scores, positives, softness) / (1 + x)).mean()
+
+    return risk
+
+
+def share_in_first(k: int, scores: Tensor, positives: Tensor, softness: float | None) -> Tensor:
+    if softness is None:  # tied items share the ranks that they take together
+        above = (scores > positives[:, None]).sum(1)
+        tied = (scores == positives[:, None]).sum(1)
+        return ((k - above) / tied).clamp(0, 1)
+    low, high = scores.detach().min() - 100, scores.detach().max() + 100
+    for _ in range(200):
+        middle = (low + high) / 2
+        many = ((scores.detach() - middle) / softness).sigmoid().sum() > k
+        low, high = (middle, high) if many else (low, middle)
+    apart = ((scores.detach() - low) / softness).sigmoid()
+    near = apart * (1 - apart) / (apart * (1 - apart)).sum()
+    level = low + (near * (scores - scores.detach())).sum()
+    return ((positives - level) / softness).sigmoid()
+
+
 def dense_log_precision(power: float) -> Callable[[Tensor, Tensor], Tensor]:
     """−log precision by exponentials, with the exact rank among the positives."""
 
@@ -104,6 +133,18 @@ ROWS = [
     scaled("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
     scaled("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
     scaled("AveragePrecision, own prior", AveragePrecision, dense_ap(True, own_prior=True)),
+    scaled(
+        "AveragePrecision, k",
+        AveragePrecision,
+        dense_ap_at_k(5),
+        {"prior": PRIOR, "k": 5, **FIXED},
+    ),
+    scaled(
+        "AveragePrecision, soft k",
+        AveragePrecision,
+        dense_ap_at_k(5, softness=0.3),
+        {"prior": PRIOR, "k": 5, "softness": 0.3, **FIXED},
+    ),
     scaled(
         "AveragePrecision, log",
         AveragePrecision,

@@ -11,7 +11,12 @@ from torch import Tensor
 
 from rankwise.baselines import InfoNCE, NTXent, SupCon
 from rankwise.objectives import Objective
-from rankwise.objectives.contrastive import GlobalContrastive, IndividualTemperatures
+from rankwise.objectives.contrastive import (
+    EntropicRisk,
+    GlobalContrastive,
+    IndividualTemperatures,
+    LearnedTemperature,
+)
 
 
 def by_list(objective: type[Objective]) -> Callable[..., Objective]:
@@ -47,7 +52,15 @@ def dense_sup_con(scores: Tensor, target: Tensor) -> Tensor:
     return -(positives / (scores / 0.5).exp().sum()).log().mean()
 
 
+def dense_entropic(scores: Tensor, target: Tensor) -> Tensor:
+    """10 000 classes: the mean over those sampled stands for all that are not the item's own."""
+    positives, negatives = sides(scores, target)
+    return (1 + (CLASSES - len(positives)) * (negatives - positives.mean()).exp().mean()).log()
+
+
+CLASSES = 10_000
 GLOBAL, INDIVIDUAL = by_list(GlobalContrastive), by_list(IndividualTemperatures)
+LEARNED, ENTROPIC = by_list(LearnedTemperature), by_list(EntropicRisk)
 ROWS = [
     Row("GlobalContrastive", GLOBAL, dense_over_pairs, {"temperature": 0.5}),
     Row("GlobalContrastive, tau .1", GLOBAL, partial(dense, temperature=0.1)),
@@ -81,6 +94,31 @@ ROWS = [
             "step": 0.1,
             "temperature_ema_rate": 0.5,
         },
+    ),
+    Row(
+        "LearnedTemperature",
+        LEARNED,
+        partial(dense, temperature=0.3, epsilon=0.1, rho=0.5),
+        {"temperature": 0.3, "epsilon": 0.1, "rho": 0.5},
+    ),
+    Row(
+        "LearnedTemperature, no memory",
+        partial(LearnedTemperature, None),
+        partial(dense, temperature=0.3, rho=6.5),
+        {"temperature": 0.3},
+    ),
+    Row("EntropicRisk", ENTROPIC, dense_entropic, {"num_classes": CLASSES}),
+    Row(
+        "EntropicRisk, mirror",
+        ENTROPIC,
+        dense_entropic,
+        {"num_classes": CLASSES, "log_step": 0.0},
+    ),
+    Row(
+        "EntropicRisk, no memory",
+        partial(EntropicRisk, None),
+        dense_entropic,
+        {"num_classes": CLASSES},
     ),
     Row("InfoNCE", InfoNCE, dense_info_nce, {"temperature": 0.5}),
     Row("NTXent", NTXent, dense_info_nce, {"temperature": 0.5}),

@@ -109,6 +109,7 @@ def test_a_run_keeps_the_weights_for_resume_and_for_the_report(weighted, monkeyp
 
 def test_a_metric_of_counts_refuses_parts_of_a_row(weighted) -> None:
     lists = {"group": "user", "drop": ("day",), "weight": "w"}
-    with pytest.raises(DataError, match="counts rows: --weight must hold whole numbers"):
-        problem(weighted, metric="hit@3", **lists)
+    for name in ("hit@3", "ap@3"):
+        with pytest.raises(DataError, match="counts rows: --weight must hold whole numbers"):
+            problem(weighted, metric=name, **lists)
     assert problem(weighted, metric="ndcg@5", **lists).table.weight is not None

@@ -100,17 +100,21 @@ class PrecisionObjective(ScaledObjective):
             prior = prior[lists.list_ids].unsqueeze(-1)
         return ((1 - prior) / prior).expand_as(lists.n_positives)
 
-    def gain_of(self, lists: Lists, ratio: Tensor) -> tuple[Tensor, list[MemoryUpdate]]:
+    def gain_of(
+        self, lists: Lists, ratio: Tensor, share: Tensor | None = None
+    ) -> tuple[Tensor, list[MemoryUpdate]]:
         """Return the gain k of every list, (lists, 1), from the ratios of its positives.
 
-        The updates are those of the running gain.
+        The updates are those of the running gain. ``share`` is how much of each positive counts.
         """
         full = self.full_gain(lists)
         if self.gain == "fixed":
             if isinstance(full, Tensor):
                 return full, []
             return lists.positive_weight.new_full((lists.positives.shape[0], 1), full), []
-        if lists.even:
+        if share is not None:
+            median = weighted_median(ratio.detach(), lists.positive_weight * share.detach())
+        elif lists.even:
             median = ratio.detach().nanmedian(-1, keepdim=True).values
         else:
             median = weighted_median(ratio.detach(), lists.positive_weight)

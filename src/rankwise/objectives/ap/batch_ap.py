@@ -6,8 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from rankwise.checks import require_count, require_positive
 from rankwise.lists import Lists
 from rankwise.objectives._scaled import ScoreScale
+from rankwise.objectives._selection import share_at_the_top
 from rankwise.objectives.ap._family import GainMode, Outer, PrecisionObjective
 from rankwise.objectives.ap.formulas import (
     error_share,
@@ -41,6 +43,10 @@ class AveragePrecision(PrecisionObjective):
     among the positives, a softmax whose denominator has the negatives only, divided by that rank.
     It learns from the first step on; ``score_scale`` is then the temperature.
 
+    The option ``k`` makes it a loss for AP@k: mean_{i∈P} 1 − c_i(1 − e_i), with e_i the error
+    above and c_i = 1 for positives in the first k ranks, 0 for those below. Only the former have a
+    gradient: start with ``k=None``, or set ``softness``.
+
     Args:
         prior: Share π of positives in the data set, which corrects for how the batch was sampled
             (AUPRC). None takes the share in each list, for a surrogate of 1 − AP.
@@ -54,6 +60,10 @@ class AveragePrecision(PrecisionObjective):
             which still pushes where σ is flat; a power in between, see
             :func:`~rankwise.functional.precision_loss`; or ``"log_to_ap"``, from one to the other.
         outer_steps: Number of training steps of ``"log_to_ap"``.
+        k: Number of first ranks that count; None is the whole list. For whole lists, not samples.
+        softness: Temperature T of the cut at k, in units of the divided scores. A positive then
+            counts by c_i = σ((s_i − λ)/T), with λ such that k items count in all, and the cut has a
+            gradient.
         reduction: See :class:`~rankwise.objectives.Objective`.
 
     Example:
@@ -65,6 +75,11 @@ class AveragePrecision(PrecisionObjective):
         ... )
         >>> exact(scores, target)  # AP is (1/1 + 2/3)/2
         tensor(0.1667)
+        >>> at_two = AveragePrecision(
+        ...     k=2, false_positives="zero_one", true_positives="zero_one", gain="fixed"
+        ... )
+        >>> at_two(scores, target)  # AP@2 is (1/1 + 0)/2
+        tensor(0.5000)
 
     Reference:
         Wen et al. 2022, "Exploring the Algorithm-Dependent Generalization of AUPRC Optimization
@@ -82,6 +97,8 @@ class AveragePrecision(PrecisionObjective):
         through_tpr: bool = False,
         outer: Outer = "ap",
         outer_steps: int | None = None,
+        k: int | None = None,
+        softness: float | None = None,
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(
@@ -96,6 +113,20 @@ class AveragePrecision(PrecisionObjective):
         self.false_positives = as_surrogate(false_positives, "false_positives")
         self.true_positives = as_surrogate(true_positives, "true_positives")
         self.through_tpr = through_tpr
+        if k is not None:
+            require_count("k", k)
+            if outer not in ("ap", 1):
+                raise ValueError(
+                    f'outer must be "ap" with k, got outer={outer!r} and k={k}: below rank k the '
+                    "precision is 0, and its logarithm not finite"
+                )
+        if softness is not None:
+            require_positive("softness", softness)
+            if k is None:
+                raise ValueError(
+                    f"softness is for the cut at k, got softness={softness!r} without k; pass k"
+                )
+        self.k, self.softness = k, softness
 
     def risk(self, lists: Lists) -> Tensor:
         with torch.set_grad_enabled(torch.is_grad_enabled() and self.through_tpr):
@@ -107,8 +138,20 @@ class AveragePrecision(PrecisionObjective):
         # FPR_i/TPR_i = above_i/right_i, with a gradient in one number only.
         above = negatives_above(self.false_positives, lists)
         right = rank * (lists.negative_mass / lists.positive_mass)
-        gain, _ = self.gain_of(lists, above.detach() / right)
-        return lists.mean_over_positives(error_share(above, right / gain, self.power))
+        share = self._share(lists)
+        gain, _ = self.gain_of(lists, above.detach() / right, share)
+        return self._mean(lists, error_share(above, right / gain, self.power), share)
+
+    def _share(self, lists: Lists) -> Tensor | None:
+        """How much of every positive is among the first k, (lists, positives)."""
+        return None if self.k is None else share_at_the_top(lists, self.k, self.softness)
+
+    @staticmethod
+    def _mean(lists: Lists, errors: Tensor, share: Tensor | None) -> Tensor:
+        """The mean over the positives; what is below the first k has no precision."""
+        if share is not None:
+            errors = 1 - share.to(errors.dtype) * (1 - errors)
+        return lists.mean_over_positives(errors)
 
     def _from_logarithms(self, lists: Lists, scale: float, log_rate: Tensor) -> Tensor:
         """The same of exponentials, whose sums leave the range of numbers long before their log."""
@@ -120,6 +163,7 @@ class AveragePrecision(PrecisionObjective):
             weight=lists.negative_weight,
         )
         log_ratio = total - lists.n_negatives.log() - log_rate
-        gain, _ = self.gain_of(lists, log_ratio.clamp(-_LARGEST, _LARGEST).exp())
+        share = self._share(lists)
+        gain, _ = self.gain_of(lists, log_ratio.clamp(-_LARGEST, _LARGEST).exp(), share)
         surprise = softplus(log_ratio + gain.log())
-        return lists.mean_over_positives(surprise_loss(surprise, self.power))
+        return self._mean(lists, surprise_loss(surprise, self.power), share)

@@ -14,7 +14,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
 from rankwise.metrics.dcg import Gain, best_gain, gains_of
-from rankwise.objectives._selection import hardest, soft_hardest
+from rankwise.objectives._selection import share_at_the_top
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import (
     Exponential,
@@ -305,30 +305,3 @@ def _places(share: Tensor, k: int) -> int:
 def _relevance(lists: Lists) -> Tensor:
     """Relevance of the relevant items."""
     return torch.ones_like(lists.positive_weight) if lists.relevance is None else lists.relevance
-
-
-def share_at_the_top(lists: Lists, k: Tensor | float, softness: float | None = None) -> Tensor:
-    """How much of each relevant item is among the k highest of its list, (lists, positives).
-
-    ``k`` is a number or one per list, (lists, 1). 1 or 0, and between them for items tied at the
-    k-th score, which share what is left there; without a gradient. A ``softness`` is the
-    temperature of :func:`~rankwise.objectives._selection.soft_hardest`, which has one.
-    """
-    if softness is not None:
-        share = soft_hardest(lists.scores, lists.weight, k, softness)
-        return share[:, : lists.positives.shape[-1]]
-    if lists.even and isinstance(k, int):
-        return _even_share(lists, k)
-    part = hardest(lists.scores, lists.weight, k)[:, : lists.positives.shape[-1]]
-    return torch.where(lists.positive_weight > 0, part / lists.positive_weight, 0)
-
-
-def _even_share(lists: Lists, k: int) -> Tensor:
-    """The same in lists whose items all count once: one selection in place of a sort."""
-    scores, positives = lists.scores.detach(), lists.positives.detach()
-    if k >= scores.shape[-1]:
-        return torch.ones_like(lists.positive_weight)
-    last = scores.topk(k, dim=-1).values[:, -1:]  # of the first k
-    left = k - (scores > last).sum(-1, keepdim=True)
-    shared = left / (scores == last).sum(-1, keepdim=True)
-    return torch.where(positives > last, 1, shared * (positives == last))

@@ -54,7 +54,9 @@ def is_graded(name: str) -> bool:
 
 def takes_weights(name: str, weight: Floats | None) -> bool:
     """Return whether a metric is defined with these weights; some need integers."""
-    if weight is None or metric(name).metric.__name__ not in NEED_COUNTS:
+    found = metric(name)
+    cut = found.metric is metrics.average_precision and found.options.get("k") is not None
+    if weight is None or not (cut or found.metric.__name__ in NEED_COUNTS):
         return True
     return bool((weight == weight.round()).all())
 

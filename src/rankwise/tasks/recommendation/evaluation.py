@@ -72,7 +72,7 @@ def measure_of(name: str) -> Measure:
         typed = parse(name)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    own = canonical(typed.name) == "map"  # elsewhere an alias of ap, which has no cut
+    own = canonical(typed.name) == "map"  # elsewhere an alias of ap
     spec = replace(typed, name="map") if own else resolve(typed)
     kind = canonical(spec.name)
     if kind == "ndcg":  # of two classes the linear gain of ndcg_cut_10 is the same
