@@ -25,6 +25,8 @@ EXTRAS = {
     ),
     "fast": ("numba",),
     "cluster": ("fsspec", "ray", *_TRAINING),
+    "serve": ("onnx", "onnxruntime", "fastapi", "uvicorn", "huggingface_hub"),
+    "trackers": ("mlflow", "tensorboard", "wandb"),
     "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
 }
 """The modules of each extra, besides those of ``cli``. A module of several extras is offered with

@@ -18,7 +18,8 @@ from rankwise.tasks.compare.fit import (
     save_candidate,
     scored,
 )
-from rankwise.tasks.compare.model import Model, apply_ranks
+from rankwise.serving.calibration import apply_ranks
+from rankwise.tasks.compare.model import Model
 
 __all__ = [
     "stubbed",

@@ -10,7 +10,7 @@ import xgboost as xgb
 
 from rankwise.boosting.disk import DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
-from rankwise.boosting.engines._xgboost_json import require_trees
+from rankwise.serving.trees.xgboost_json import require_trees
 from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
 from rankwise.errors import foreign_errors
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rankwise.boosting.engines import Trees
-from rankwise.boosting.engines._lightgbm_text import checked_trees
+from rankwise.serving.trees.lightgbm_text import checked_trees
 from rankwise.boosting.engines.with_lightgbm import LightGBM
 from rankwise.boosting.gradient import Rows
 

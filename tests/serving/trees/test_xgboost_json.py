@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from rankwise.boosting.engines._xgboost_json import require_trees
+from rankwise.serving.trees.xgboost_json import require_trees
 from rankwise.boosting.engines.with_xgboost import XGBoost
 
 X = np.random.default_rng(0).normal(size=(300, 4))
