@@ -82,11 +82,11 @@ def test_a_model_of_several_rankers(tmp_path: Path) -> None:
     frame, rows = plain_columns(table()[0]), plain_columns(unseen())
     kinds = ["numeric", "categorical", "time", "numeric"]
     reading = Reading(tuple(map(Rule, frame.columns, kinds)))  # type: ignore[arg-type]
-    names = ("isotonic", "xgboost", "neural")
+    names = ("isotonic", "lightgbm", "neural")  # ranks are steep: XGBoost sums in 32 bits
     model = Model(tuple(Member.of(fitted(n, text=False), frame) for n in names), reading, {})
     path = export_onnx(model.save(tmp_path / "model"), tmp_path / "m.onnx")
     score, probability = run(path, feeds(rows))
-    np.testing.assert_allclose(score, model.scores(rows), atol=1e-5)
+    np.testing.assert_allclose(score, model.scores(rows), atol=1e-6)
     np.testing.assert_allclose(probability, model.probabilities(rows), atol=1e-6)
 
 

@@ -1,0 +1,158 @@
+"""Trainings in MLflow's file store, TensorBoard's event files and an offline run of W&B."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from rankwise.cli import app
+from rankwise.errors import UsageError
+from rankwise.training import Callback, Fitted, Record, Stage, Task, fit, tracking
+from rankwise.training._tracking import TRACKING
+
+
+class Line(Task[torch.Tensor]):
+    monitor = "negative@error"
+
+    def make_optimizer(self) -> torch.optim.Optimizer:
+        return torch.optim.SGD(self.network.parameters(), lr=0.1)
+
+    def rate(self, step: int) -> float:
+        return 0.1
+
+    def batches(self, step: int):
+        while True:
+            yield torch.tensor([[1.0], [2.0]])
+
+    def step_loss(self, batch, moment):
+        return self.loss(self.network(batch), 3 * batch)
+
+    def validate(self) -> dict[str, float]:
+        error = -abs(self.network.weight.item() - 3)
+        return {"negative@error": error, "undefined": float("nan")}
+
+
+def train(out: Path, *, stop_at: int | None = None, resume: bool = False) -> Fitted:
+    def make_task(place) -> Line:
+        torch.manual_seed(0)
+        network = torch.nn.Linear(1, 1, bias=False)
+        record = Record({"optimizer": {"rate": 0.1}, "steps": 40})
+        return Line(
+            network, torch.nn.MSELoss(), [Stage(40, 10)], record=record, seed=0, place=place
+        )
+
+    def stop(validation) -> None:
+        if validation.row["step"] == stop_at:
+            raise KeyboardInterrupt
+
+    callbacks = [Callback(on_validation=stop)]
+    return fit(make_task, out, "line", resume=resume, callbacks=callbacks)[1]
+
+
+def stopped_and_resumed(target: str, out: Path) -> Fitted:
+    """Train until the second validation, before it is reported, and then to the end."""
+    with pytest.raises(KeyboardInterrupt), tracking([target], out):
+        train(out, stop_at=20)
+    with tracking([target], out):
+        return train(out, resume=True)
+
+
+@pytest.fixture(autouse=True)
+def _finished_runs_have_no_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``fit`` alone finishes no folder, as a command does."""
+    monkeypatch.setattr("rankwise.training._tracking.read_summary", lambda folder: None)
+
+
+def test_mlflow_file_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    from mlflow.tracking import MlflowClient
+
+    target = f"file:{tmp_path}/mlruns"
+    done = stopped_and_resumed(f"mlflow:{target}", tmp_path / "run")
+    client = MlflowClient(target)
+    experiment = client.get_experiment_by_name("rankwise")
+    (run,) = client.search_runs([experiment.experiment_id])  # one, though it was resumed
+    assert run.data.params == {"optimizer.rate": "0.1", "steps": "40"}
+    assert run.info.status == "FINISHED"
+    found = client.get_metric_history(run.info.run_id, "negative_at_error")
+    expected = [(int(row["step"]), row["negative@error"]) for row in done.history]
+    assert [(each.step, each.value) for each in found] == expected
+    assert [row[0] for row in expected] == [10, 20, 30, 40]
+    assert "undefined" not in run.data.metrics
+    assert "metrics.csv" in [each.path for each in client.list_artifacts(run.info.run_id)]
+
+
+def test_tensorboard_event_files(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    done = stopped_and_resumed("tensorboard", tmp_path / "run")
+    events = EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    found = [(each.step, each.value) for each in events.Scalars("negative@error")]
+    expected = [(row["step"], pytest.approx(row["negative@error"])) for row in done.history]
+    assert found == expected
+    (settings,) = events.Tensors("settings/text_summary")
+    assert b"| optimizer.rate | 0.1 |" in settings.tensor_proto.string_val[0]
+
+
+def test_wandb_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    from wandb.proto import wandb_internal_pb2 as proto
+    from wandb.sdk.internal.datastore import DataStore
+
+    done = stopped_and_resumed("wandb:mine", tmp_path / "run")
+    rows: dict[int, float] = {}
+    names = set()
+    for path in (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb"):
+        store = DataStore()
+        store.open_for_scan(str(path))
+        while (content := store.scan_data()) is not None:
+            record = proto.Record()
+            record.ParseFromString(content)
+            if record.WhichOneof("record_type") == "run":
+                names.add((record.run.run_id, record.run.project))
+            if record.WhichOneof("record_type") == "history":
+                items = {(i.key or "/".join(i.nested_key)): i.value_json for i in record.history.item}
+                rows[record.history.step.num] = json.loads(items["negative@error"])
+    assert rows == {int(row["step"]): row["negative@error"] for row in done.history}
+    ((run, project),) = names  # the same run, though it was resumed
+    assert project == "mine"
+    known = json.loads((tmp_path / "run" / TRACKING).read_text())
+    assert known == {"step": 40, "runs": {"wandb:mine": run}}
+
+
+@pytest.mark.parametrize("target", ["neptune", "mlflow:", ""])
+def test_unknown_trackers_are_refused_before_the_training(target: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--track must be one of mlflow, wandb, tensorboard"):
+        with tracking([target], tmp_path):
+            pytest.fail("it has begun")
+
+
+def test_trackers_are_imported_only_when_asked_for() -> None:
+    program = "import sys, rankwise.training as t; t.fit, t.tracking; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert not {"mlflow", "wandb", "tensorboard"} & set(done.stdout.split())
+
+
+def test_a_failed_training_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    from mlflow.tracking import MlflowClient
+
+    target = f"file:{tmp_path}/mlruns"
+    with pytest.raises(KeyboardInterrupt), tracking([f"mlflow:{target}"], tmp_path / "run"):
+        train(tmp_path / "run", stop_at=10)
+    client = MlflowClient(target)
+    (run,) = client.search_runs([client.get_experiment_by_name("rankwise").experiment_id])
+    assert run.info.status == "FAILED"
+
+
+def test_every_training_command_has_the_option() -> None:
+    for command in (["compare"], ["rank", "train"], ["classify", "train"], ["recommend", "train"]):
+        shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+        assert "--track" in shown
