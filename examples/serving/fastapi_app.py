@@ -1,4 +1,4 @@
-"""A saved ranker behind HTTP: RANKWISE_MODEL=model.rank uvicorn examples.serving.fastapi_app:app."""
+"""A saved ranker behind HTTP: `uvicorn examples.serving.fastapi_app:app`."""
 
 import os
 from typing import Any

@@ -56,7 +56,9 @@ def test_the_hub_reads_the_card_and_its_results(run: Path, tmp_path: Path) -> No
     card = ModelCard.load(write_card(run, tmp_path / "README.md", name="mine"))
     assert card.data.library_name == "rankwise"
     found = {each.metric_type: each.metric_value for each in card.data.eval_results}
-    known = {each.name: round(each.value, 6) for each in summary.results if each.value == each.value}
+    known = {
+        each.name: round(each.value, 6) for each in summary.results if each.value == each.value
+    }
     assert found == known
     assert known
     for title in ("Results", "Data", "Settings", "Limits", "How to load"):
@@ -112,7 +114,9 @@ class FakeHub:
             (self.place / repo_id / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(folder_path / name, self.place / repo_id / name)
 
-    def upload_file(self, *, path_or_fileobj: Any, path_in_repo: str, repo_id: str, **_: Any) -> str:
+    def upload_file(
+        self, *, path_or_fileobj: Any, path_in_repo: str, repo_id: str, **_: Any
+    ) -> str:
         shutil.copy(path_or_fileobj, self.place / repo_id / path_in_repo)
         return f"https://hub/{repo_id}/commit/1"
 

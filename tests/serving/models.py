@@ -59,7 +59,9 @@ def fitted(name: str, *, text: bool = True) -> Ranker:
         ),
         "xgboost": BoostedRanker(**trees, engine="xgboost", **options),
         "folds": BoostedRanker(**trees, folds=2, threshold="f1", **options),
-        "neural": NeuralRanker(hidden=(8, 4), epochs=2, warm_start_epochs=1, random_state=0, **options),
+        "neural": NeuralRanker(
+            hidden=(8, 4), epochs=2, warm_start_epochs=1, random_state=0, **options
+        ),
     }
     return made[name].fit(frame if text else plain_columns(frame), y)
 

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from tests.serving.models import NUMPY, fitted, table, unseen
 
+from rankwise.data.reading import Reading, Rule
 from rankwise.errors import UsageError
 from rankwise.estimators import BoostedRanker
 from rankwise.serving import load_scorer
 from rankwise.tasks.compare.model import Member, Model, load_model
-from rankwise.data.reading import Reading, Rule
-from tests.serving.models import NUMPY, fitted, table, unseen
 
 BLOCKED = ("torch", "lightgbm", "xgboost", "sklearn", "scipy", "polars", "pandas", "pydantic")
 

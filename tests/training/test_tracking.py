@@ -133,7 +133,9 @@ def test_wandb_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             if record.WhichOneof("record_type") == "run":
                 names.add((record.run.run_id, record.run.project))
             if record.WhichOneof("record_type") == "history":
-                items = {(i.key or "/".join(i.nested_key)): i.value_json for i in record.history.item}
+                items = {
+                    (i.key or "/".join(i.nested_key)): i.value_json for i in record.history.item
+                }
                 rows[record.history.step.num] = json.loads(items["negative@error"])
     assert rows == {int(row["step"]): row["negative@error"] for row in done.history}
     ((run, project),) = names  # the same run, though it was resumed

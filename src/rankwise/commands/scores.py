@@ -276,7 +276,7 @@ def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None
         say([found.warning], style="bold red")
 
 
-def predict(
+def predict(  # noqa: PLR0917  (a command line is called by names)
     model: Path,
     data: Annotated[
         Path | None,

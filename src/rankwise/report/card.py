@@ -22,17 +22,17 @@ _TASKS = {
 _KNOWN_TASKS = ("tabular-classification", "image-classification", "image-feature-extraction")
 _KNOWN_TASKS += ("text-ranking",)  # names that the Hub has as pipeline tags
 _LOAD = {
-    "compare": '''from rankwise.serving import load_scorer  # needs numpy alone
+    "compare": """from rankwise.serving import load_scorer  # needs numpy alone
 
 scorer = load_scorer("FOLDER")  # a network: rankwise predict FOLDER rows.csv, or ONNX
-scorer.scores(rows), scorer.probabilities(rows)''',
-    "rank": '''from rankwise.estimators import Ranker
+scorer.scores(rows), scorer.probabilities(rows)""",
+    "rank": """from rankwise.estimators import Ranker
 
 ranker = Ranker.load("FOLDER/model.ranker")
-ranker.decision_function(features)''',
-    "recommend": '''from rankwise.tasks.recommendation import recommend
+ranker.decision_function(features)""",
+    "recommend": """from rankwise.tasks.recommendation import recommend
 
-recommend(Path("FOLDER"), k=10)''',
+recommend(Path("FOLDER"), k=10)""",
     "classify": "rankwise classify evaluate FOLDER --root IMAGES",
     "retrieval": "rankwise retrieval evaluate FOLDER --root IMAGES",
 }

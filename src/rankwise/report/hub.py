@@ -76,7 +76,7 @@ def from_hub(
     folder: str | Path | None = None,
     token: str | None = None,
 ) -> Path:
-    """Download a run that :func:`push_to_hub` uploaded; readers then verify the SHA-256 of its files.
+    """Download a run that :func:`push_to_hub` uploaded; its readers verify the SHA-256.
 
     A repository with a file that may hold pickles is refused: whoever loads such a file runs it.
 

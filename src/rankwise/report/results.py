@@ -164,7 +164,11 @@ def _recommend(results: Mapping[str, Any], settings: Mapping[str, Any]) -> Named
 def _images(results: Mapping[str, Any], settings: Mapping[str, Any]) -> Named:
     found: Named = {}
     for network, known in results.items():
-        by = known if any(isinstance(v, Mapping) and "map" in v for v in known.values()) else {"": known}
+        by = (
+            known
+            if any(isinstance(v, Mapping) and "map" in v for v in known.values())
+            else {"": known}
+        )
         for gallery, values in by.items():
             name = f"{network}, {gallery}" if gallery else network
             found[name] = tuple(

@@ -162,7 +162,9 @@ class TensorBoardTracker(Tracker):
         self._writer: Any = SummaryWriter(place)
         if run is None and settings:
             rows = [f"| {key} | {value} |" for key, value in settings.items()]
-            self._writer.add_text("settings", "\n".join(["| setting | value |", "|---|---|", *rows]))
+            self._writer.add_text(
+                "settings", "\n".join(["| setting | value |", "|---|---|", *rows])
+            )
         return place
 
     def log(self, step: int, values: Mapping[str, float]) -> None:

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from rankwise.report import write_csv
+from rankwise.training._tracking import tracked
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.training.devices import Devices, Place, require_one_process
 from rankwise.training.learner import Learner
 from rankwise.training.run_folder import RunFolder, open_folder
 from rankwise.training.task import StateDict, Task
-from rankwise.training._tracking import tracked
 
 Batch = TypeVar("Batch")
 AnyTask = TypeVar("AnyTask", bound=Task[Any])

@@ -9,13 +9,13 @@ import numpy as np
 import onnxruntime
 import polars as pl
 import pytest
+from tests.serving.models import NUMPY, fitted, plain_columns, table, unseen
 
 from rankwise.data.reading import Reading, Rule
 from rankwise.errors import UsageError
 from rankwise.estimators import BoostedRanker, LinearRanker
 from rankwise.serving import export_onnx
 from rankwise.tasks.compare.model import Member, Model
-from tests.serving.models import NUMPY, fitted, plain_columns, table, unseen
 
 
 def feeds(rows: pl.DataFrame) -> dict[str, np.ndarray[Any, Any]]:
