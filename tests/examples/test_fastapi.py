@@ -19,7 +19,8 @@ FILE = ROOT / "examples" / "serving" / "fastapi_app.py"
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setenv("RANKWISE_MODEL", str(fitted("lightgbm").save(tmp_path / "m.rank")))
     spec = importlib.util.spec_from_file_location("fastapi_app", FILE)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return TestClient(module.app)

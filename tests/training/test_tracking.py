@@ -146,14 +146,16 @@ def test_wandb_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("target", ["neptune", "mlflow:", ""])
 def test_unknown_trackers_are_refused_before_the_training(target: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--track must be one of mlflow, wandb, tensorboard"):
-        with tracking([target], tmp_path):
-            pytest.fail("it has begun")
+    words = "--track must be one of mlflow, wandb, tensorboard"
+    with pytest.raises(UsageError, match=words), tracking([target], tmp_path):
+        pytest.fail("it has begun")
 
 
 def test_trackers_are_imported_only_when_asked_for() -> None:
     program = "import sys, rankwise.training as t; t.fit, t.tracking; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert not {"mlflow", "wandb", "tensorboard"} & set(done.stdout.split())
 
 

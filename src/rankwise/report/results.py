@@ -164,11 +164,8 @@ def _recommend(results: Mapping[str, Any], settings: Mapping[str, Any]) -> Named
 def _images(results: Mapping[str, Any], settings: Mapping[str, Any]) -> Named:
     found: Named = {}
     for network, known in results.items():
-        by = (
-            known
-            if any(isinstance(v, Mapping) and "map" in v for v in known.values())
-            else {"": known}
-        )
+        galleries = any(isinstance(each, Mapping) and "map" in each for each in known.values())
+        by = known if galleries else {"": known}
         for gallery, values in by.items():
             name = f"{network}, {gallery}" if gallery else network
             found[name] = tuple(

@@ -16,7 +16,7 @@ RANKER, RANKER_VERSION, RANKER_HEADER = "rankwise ranker", 2, "ranker.json"
 """Format of the file of a fitted ranker: a zip of JSON, arrays and text."""
 
 MODEL, MODEL_VERSION, MODEL_HEADER = "rankwise model", 3, "model.json"
-"""Format of the folder of a model of ``rankwise compare``: rankers and the ranks of their scores."""
+"""Format of the folder of a model of ``rankwise compare``: rankers, ranks of their scores."""
 
 RANKS, TRAINING_ROWS = "ranks.npz", "training_rows.npz"
 

@@ -164,6 +164,7 @@ def _filled(values: Floats, fills: Sequence[float | None], marked: bool) -> Floa
 
 
 def parts_of(values: NDArray[np.datetime64]) -> dict[str, Floats]:
+    """Return the days since 1970 and the parts of the date, NaN for missing ones."""
     gone = np.isnat(values)
     instants = np.where(gone, np.datetime64(0, "us"), values)
     since = instants.astype(np.int64)

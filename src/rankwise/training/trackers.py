@@ -1,4 +1,4 @@
-"""Experiment trackers: MLflow, Weights & Biases and TensorBoard, imported when they are asked for."""
+"""MLflow, Weights & Biases and TensorBoard, each imported when it is asked for."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Tracker(ABC):
     def log(self, step: int, values: Mapping[str, float]) -> None:
         """Record values after a step; those that are not finite are left out."""
 
-    def artifact(self, path: Path) -> None:
+    def artifact(self, path: Path) -> None:  # noqa: B027  (not every tracker keeps files)
         """Keep a copy of a file, where the tracker keeps files."""
 
     @abstractmethod

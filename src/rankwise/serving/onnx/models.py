@@ -78,7 +78,7 @@ class _Listed:
                 self.members += [*members.tolist(), np.nan]
             self._node(feature, mode, split, *sides, bool(tree.missing_left[node]))
 
-    def _node(
+    def _node(  # noqa: PLR0917  (in the order of the attributes)
         self,
         feature: int,
         mode: int,
