@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from tests.tasks.ranking.cases import written
 from typer.testing import CliRunner
 
 from rankwise.cli import app
@@ -60,14 +62,13 @@ def stopped_and_resumed(target: str, out: Path) -> Fitted:
     """Train until the second validation, before it is reported, and then to the end."""
     with pytest.raises(KeyboardInterrupt), tracking([target], out):
         train(out, stop_at=20)
+    time.sleep(1.1)  # a folder of Weights & Biases has the second as its name
     with tracking([target], out):
         return train(out, resume=True)
 
 
 @pytest.fixture(autouse=True)
-def _finished_runs_have_no_results(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``fit`` alone finishes no folder, as a command does."""
-    monkeypatch.setattr("rankwise.training._tracking.read_summary", lambda folder: None)
+def _mlflow_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_DISABLE_TELEMETRY", "true")
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
 
@@ -168,6 +169,23 @@ def test_a_failed_training_is_marked(tmp_path: Path) -> None:
     client = MlflowClient(target)
     (run,) = client.search_runs([client.get_experiment_by_name("rankwise").experiment_id])
     assert run.info.status == "FAILED"
+
+
+def test_a_command_without_steps_reports_its_results(tmp_path: Path) -> None:
+    from mlflow.tracking import MlflowClient
+
+    data = written(tmp_path / "train.txt", 24, seed=0)
+    target, out = f"file:{tmp_path}/mlruns", tmp_path / "run"
+    options = ["--model", "linear", "--out", str(out), "--track", f"mlflow:{target}"]
+    done = CliRunner().invoke(app, ["rank", "train", str(data), *options])
+    assert done.exit_code == 0, done.output
+    client = MlflowClient(target)
+    (run,) = client.search_runs([client.get_experiment_by_name("rankwise").experiment_id])
+    assert run.data.params["model"] == "linear"
+    known = json.loads((out / "results.json").read_text())["results"]["train"]
+    assert run.data.metrics["test/ndcg_at_10"] == known["ndcg@10"]["value"]
+    kept = {each.path for each in client.list_artifacts(run.info.run_id)}
+    assert {"index.html", "results.json", "config.json"} <= kept
 
 
 def test_every_training_command_has_the_option() -> None:

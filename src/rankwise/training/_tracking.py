@@ -121,7 +121,10 @@ class Tracking:
         """Give the results and the report of the run folder to its trackers."""
         own = [each for each in self.sessions if each.folder.path.absolute() == self.out.absolute()]
         trackers = list(own[0].trackers.values()) if own else []
-        summary = read_summary(self.out)
+        known = (self.out / "results.json").is_file()  # of a command, not of fit alone
+        summary = read_summary(self.out) if known else None
+        if not (own or known):
+            return
         if not own:  # trained without steps: an estimator, a closed form
             trackers = [make_tracker(text) for text in self.targets]
             settings = dict(_flat({} if summary is None else summary.settings))
