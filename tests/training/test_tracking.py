@@ -125,20 +125,23 @@ def test_wandb_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from wandb.proto import wandb_internal_pb2 as proto
 
     done = stopped_and_resumed("wandb:mine", tmp_path / "run")
+    expected = {int(row["step"]): row["negative@error"] for row in done.history}
+    ends = time.monotonic() + 20  # its own process writes the files, after it was told to end
     rows: dict[int, float] = {}
-    names = set()
-    for path in (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb"):
-        for content in records_of(path):
-            record = proto.Record()
-            record.ParseFromString(content)
-            if record.WhichOneof("record_type") == "run":
-                names.add((record.run.run_id, record.run.project))
-            if record.WhichOneof("record_type") == "history":
-                items = {
-                    (i.key or "/".join(i.nested_key)): i.value_json for i in record.history.item
-                }
-                rows[record.history.step.num] = json.loads(items["negative@error"])
-    assert rows == {int(row["step"]): row["negative@error"] for row in done.history}
+    while rows != expected and time.monotonic() < ends:
+        names = set()
+        for path in (tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb"):
+            for content in records_of(path):
+                record = proto.Record()
+                record.ParseFromString(content)
+                if record.WhichOneof("record_type") == "run":
+                    names.add((record.run.run_id, record.run.project))
+                if record.WhichOneof("record_type") == "history":
+                    items = {
+                        i.key or "/".join(i.nested_key): i.value_json for i in record.history.item
+                    }
+                    rows[record.history.step.num] = json.loads(items["negative@error"])
+    assert rows == expected
     ((run, project),) = names  # the same run, though it was resumed
     assert project == "mine"
     known = json.loads((tmp_path / "run" / TRACKING).read_text())
@@ -149,6 +152,15 @@ def test_wandb_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_trackers_are_refused_before_the_training(target: str, tmp_path: Path) -> None:
     words = "--track must be one of mlflow, wandb, tensorboard"
     with pytest.raises(UsageError, match=words), tracking([target], tmp_path):
+        pytest.fail("it has begun")
+
+
+def test_a_tracker_that_refuses_is_reported_before_the_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE")
+    target = f"mlflow:file:{tmp_path}/mlruns"
+    with pytest.raises(UsageError, match="MLFLOW_ALLOW_FILE_STORE"), tracking([target], tmp_path):
         pytest.fail("it has begun")
 
 

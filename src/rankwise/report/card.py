@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -19,7 +20,11 @@ _TASKS = {
     "classify": ("image-classification", "Image classification"),
     "retrieval": ("image-feature-extraction", "Image retrieval"),
 }
-_KNOWN_TASKS = ("tabular-classification", "image-classification", "image-feature-extraction")
+_KNOWN_TASKS: tuple[str, ...] = (
+    "tabular-classification",
+    "image-classification",
+    "image-feature-extraction",
+)
 _KNOWN_TASKS += ("text-ranking",)  # names that the Hub has as pipeline tags
 _LOAD = {
     "compare": """from rankwise.serving import load_scorer  # needs numpy alone
@@ -30,7 +35,9 @@ scorer.scores(rows), scorer.probabilities(rows)""",
 
 ranker = Ranker.load("FOLDER/model.ranker")
 ranker.decision_function(features)""",
-    "recommend": """from rankwise.tasks.recommendation import recommend
+    "recommend": """from pathlib import Path
+
+from rankwise.tasks.recommendation import recommend
 
 recommend(Path("FOLDER"), k=10)""",
     "classify": "rankwise classify evaluate FOLDER --root IMAGES",
@@ -70,8 +77,8 @@ def card_text(summary: Summary, name: str) -> str:
     language = "python" if "import" in load else "bash"
     sections = [
         f"# {name}",
-        f"{summary.model or 'A model'}, trained by `rankwise {summary.command}` "
-        f"(rankwise {summary.version}) on the metric it is evaluated by.",
+        f"{summary.model or 'A model'}. Made by `rankwise {summary.command}` "
+        f"(rankwise {summary.version}).",
         "## Results",
         "On rows that were held out" + (f"; chosen by {main.name}." if main else "."),
         _table(("metric", "value", "95 % interval"), [_row(each) for each in summary.results]),
@@ -137,7 +144,7 @@ def _cell(value: object) -> str:
     return "–" if value is None else " ".join(str(value).split()).replace("|", "\\|")[:500]
 
 
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [header, ("---",) * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 

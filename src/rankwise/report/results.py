@@ -100,6 +100,7 @@ def _estimated(name: str, found: Any) -> Result:
 
 def _other(folder: Path, command: str) -> dict[str, Any]:
     results = read_json(folder / "results.json")
+    settings: Any
     if (folder / "config.yaml").is_file():
         settings = parse_yaml((folder / "config.yaml").read_text("utf-8"))
     else:

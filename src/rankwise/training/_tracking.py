@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from rankwise.errors import foreign_errors
 from rankwise.files import parse_json
-from rankwise.report.results import Summary, read_summary
 from rankwise.training.trackers import Tracker, make_tracker
 
 if TYPE_CHECKING:
+    from rankwise.report.results import Summary
     from rankwise.training.run_folder import RunFolder
 
 TRACKING = "tracking.json"
@@ -49,6 +49,8 @@ def tracking(targets: Sequence[str], out: Path) -> Iterator[None]:
     if not trackers or os.environ.get("RANK", "0") != "0":
         yield
         return
+    for tracker in trackers:
+        tracker.check()
     found = Tracking(targets, out)
     token, failed = _active.set(found), True
     try:
@@ -121,6 +123,8 @@ class Tracking:
         """Give the results and the report of the run folder to its trackers."""
         own = [each for each in self.sessions if each.folder.path.absolute() == self.out.absolute()]
         trackers = list(own[0].trackers.values()) if own else []
+        from rankwise.report.results import read_summary  # noqa: PLC0415  (training does without)
+
         known = (self.out / "results.json").is_file()  # of a command, not of fit alone
         summary = read_summary(self.out) if known else None
         if not (own or known):

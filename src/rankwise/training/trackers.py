@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rankwise.errors import UsageError
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 
 _MLFLOW_NAME = re.compile(r"[^\w\-. /:]")  # what a name must not have there
@@ -32,6 +32,9 @@ class Tracker(ABC):
     def __init__(self, target: str | None = None) -> None:
         require("rankwise --track", self.module)
         self.target = target
+
+    def check(self) -> None:  # noqa: B027  (not every tracker has a server)
+        """Raise where the tracker cannot be reached: before the training, not after it."""
 
     @abstractmethod
     def start(
@@ -68,6 +71,12 @@ class MLflowTracker(Tracker):
     """
 
     module = "mlflow"
+
+    def check(self) -> None:
+        from mlflow.tracking import MlflowClient  # noqa: PLC0415
+
+        with foreign_errors(f"--track mlflow{':' if self.target else ''}{self.target or ''}"):
+            MlflowClient(self.target).get_experiment_by_name(_PROJECT)
 
     def start(
         self, name: str, folder: Path, settings: Mapping[str, object], run: str | None = None

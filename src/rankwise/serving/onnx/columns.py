@@ -30,7 +30,7 @@ def add_inputs(graph: Graph, preparation: Preparation, names: Sequence[str] | No
         return [graph.columns(matrix, [place]) for place in range(len(rules))]
     found = []
     for name, rule in zip(preparation.inputs, rules, strict=True):
-        kind = {Number: DOUBLE, Category: STRING, Time: INT64}.get(type(rule))  # type: ignore[call-overload]
+        kind = {Number: DOUBLE, Category: STRING, Time: INT64}.get(type(rule))
         if kind is None:
             raise UsageError(
                 f"column {name!r} is free text, which ONNX cannot split into terms; score with "

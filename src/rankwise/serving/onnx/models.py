@@ -53,7 +53,14 @@ class _Listed:
     """Nodes and leaves of all trees, one after the other."""
 
     def __init__(self) -> None:
-        names = ("featureids", "modes", "splits", "truenodeids", "trueleafs", "falsenodeids")
+        names: tuple[str, ...] = (
+            "featureids",
+            "modes",
+            "splits",
+            "truenodeids",
+            "trueleafs",
+            "falsenodeids",
+        )
         names += ("falseleafs", "missing_value_tracks_true")
         self.nodes: dict[str, list[Any]] = {name: [] for name in names}
         self.roots: list[int] = []
@@ -76,7 +83,7 @@ class _Listed:
             mode, split = (_LEQ, float(tree.threshold[node])) if members is None else (_MEMBER, 0.0)
             if members is not None:
                 self.members += [*members.tolist(), np.nan]
-            self._node(feature, mode, split, *sides, bool(tree.missing_left[node]))
+            self._node(feature, mode, split, sides[0], sides[1], bool(tree.missing_left[node]))
 
     def _node(  # noqa: PLR0917  (in the order of the attributes)
         self,

@@ -86,7 +86,7 @@ def _xgboost_tree(tree: dict[str, Any]) -> Tree:
     left, right = (np.array(tree[f"{side}_children"], np.int64) for side in ("left", "right"))
     inner = left >= 0
     # Nodes that were pruned are in no other: they stay, and are never reached.
-    number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
+    number = np.where(inner, np.cumsum(inner) - 1, -np.cumsum((~inner).astype(np.int64)))
     nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
     condition = np.array(tree["split_conditions"], np.float32)
     # x < t is x <= the number before t.
@@ -106,4 +106,4 @@ def _xgboost_tree(tree: dict[str, Any]) -> Tree:
         missing_left[place] = not missing_left[place]
     feature = np.array(tree["split_indices"], np.int64)[nodes]
     values = condition[leaves].astype(np.float64)
-    return Tree(feature, threshold, *children, missing_left, values, members)
+    return Tree(feature, threshold, children[0], children[1], missing_left, values, members)

@@ -67,9 +67,11 @@ class TreeTables:
         scores = np.zeros(len(rows), dtype=self.dtype)
         for start in range(0, len(rows), _ROWS):
             part = np.asarray(rows[start : start + _ROWS], dtype=self.dtype)
-            bins = np.stack([self.bins[f](part[:, f]) for f in self.used]) if self.used else None
+            if not self.used:  # no tree
+                break
+            bins = np.stack([self.bins[f](part[:, f]) for f in self.used])
             found = scores[start : start + _ROWS]
-            for first, last in self._chunks(len(part)) if bins is not None else ():
+            for first, last in self._chunks(len(part)):
                 found[:] = self._add(found, bins, first, last)
         return scores.astype(np.float64)
 
@@ -96,7 +98,8 @@ class TreeTables:
         added[0] = before
         self.values.take(number, out=added[1:], mode="clip")
         # Tree after tree, as the libraries add; a plain sum would add in pairs.
-        return np.add.accumulate(added, axis=0)[-1]
+        found: Floats = np.add.accumulate(added, axis=0)[-1]
+        return found
 
 
 class _NumberBins:
@@ -115,7 +118,7 @@ class _NumberBins:
     def goes_left(self, tree: Tree, node: int) -> NDArray[np.bool_]:
         """Return whether a row of each bin goes left."""
         edge = np.searchsorted(self.edges, tree.threshold[node])
-        left = np.arange(len(self)) <= edge
+        left: NDArray[np.bool_] = np.arange(len(self)) <= edge
         left[self.missing] = tree.missing_left[node]
         return left
 
