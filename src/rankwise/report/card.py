@@ -125,7 +125,7 @@ def metadata(summary: Summary, name: str) -> dict[str, object]:
     }
     if not known:
         del found["model-index"]
-    if kind in _KNOWN_TASKS:
+    if kind not in _UNKNOWN_TASKS:
         found["pipeline_tag"] = kind
     return found
 

@@ -33,6 +33,17 @@ class Scorer(ABC):
     Rows are a matrix, a frame of pandas or polars, records (a list of mappings) or columns by name
     (a mapping). Missing values are None or NaN, dates may be written in ISO 8601. A word that was
     not in the fit counts as missing.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> from rankwise.estimators import LinearRanker
+        >>> from rankwise.serving import load_scorer
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> path = tempfile.mkdtemp() + "/model.rank"
+        >>> scorer = load_scorer(LinearRanker(random_state=0).fit(X, X[:, 0] > 1).save(path))
+        >>> scorer.probabilities(X[:2]).shape
+        (2,)
     """
 
     @abstractmethod

@@ -38,6 +38,12 @@ def tracking(targets: Sequence[str], out: Path) -> Iterator[None]:
         targets: Trackers, see :func:`make_tracker`; empty for none.
         out: Run folder.
 
+    Yields:
+        Nothing; the trackers are ended where the context is left.
+
+    Raises:
+        UsageError: No tracker has this name, or one cannot be reached.
+
     Example:
         >>> import tempfile
         >>> from pathlib import Path

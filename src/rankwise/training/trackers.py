@@ -24,6 +24,17 @@ class Tracker(ABC):
 
     Args:
         target: Where the tracker writes; None: its own default.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from rankwise.training import make_tracker
+        >>> tracker, folder = make_tracker("tensorboard"), Path(tempfile.mkdtemp())
+        >>> run = tracker.start("mine", folder, {"learning_rate": 0.1})
+        >>> tracker.log(10, {"ap": 0.8})
+        >>> tracker.close()
+        >>> Path(run) == folder / "tensorboard"
+        True
     """
 
     module: ClassVar[str]
