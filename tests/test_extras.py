@@ -20,8 +20,8 @@ from rankwise.extras import COMMANDS, EXTRAS, sentence
 ROOT = Path(__file__).parent.parent
 CORE = {"torch", "numpy"}
 OTHERS = sorted({module for extra in EXTRAS if extra != "cli" for module in EXTRAS[extra]})
-DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "mlflow": "mlflow-skinny", "sklearn": "scikit-learn",
-                 "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
+DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "mlflow": "mlflow-skinny",
+                 "sklearn": "scikit-learn", "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
 EXTRA_OF = {"compare": "tabular", "report": "tabular", "evaluate": "tabular", "predict": "tabular",
             "fuse": "tabular", "drift": "tabular", "card": "serve", "export": "serve",
             "recommend": "ranking", "rank": "ranking", "contrast": "vision",

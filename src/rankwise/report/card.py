@@ -20,12 +20,7 @@ _TASKS = {
     "classify": ("image-classification", "Image classification"),
     "retrieval": ("image-feature-extraction", "Image retrieval"),
 }
-_KNOWN_TASKS: tuple[str, ...] = (
-    "tabular-classification",
-    "image-classification",
-    "image-feature-extraction",
-)
-_KNOWN_TASKS += ("text-ranking",)  # names that the Hub has as pipeline tags
+_UNKNOWN_TASKS = ("recommendation",)  # which the Hub has not among its pipeline tags
 _LOAD = {
     "compare": """from rankwise.serving import load_scorer  # needs numpy alone
 

@@ -62,7 +62,7 @@ class _Listed:
             "falsenodeids",
         )
         names += ("falseleafs", "missing_value_tracks_true")
-        self.nodes: dict[str, list[Any]] = {name: [] for name in names.split()}
+        self.nodes: dict[str, list[Any]] = {name: [] for name in names}
         self.roots: list[int] = []
         self.leaves: list[float] = []
         self.members: list[float] = []
