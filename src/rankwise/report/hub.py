@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # What a run needs to be used again. Left out: predictions, row numbers and hashes of the training
 # rows, checkpoints, interactions of people, trials.
-_SENT = ("run.json", "config.json", "config.yaml", "results.json", "model.ranker")
+_SENT: tuple[str, ...] = ("run.json", "config.json", "config.yaml", "results.json", "model.ranker")
 _SENT += ("model.safetensors", "model/*.ranker", "model/model.json", "model/ranks.npz", CARD)
 _COMMANDS = ("compare", "rank", "classify", "retrieval")
 _PICKLED = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".bin", ".ckpt", ".dill", ".h5")
