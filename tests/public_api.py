@@ -34,6 +34,7 @@ NAMES = (
     "rankwise.pairs",
     "rankwise.retrieval",
     "rankwise.samplers",
+    "rankwise.serving",
     "rankwise.theory",
     "rankwise.training",
     "rankwise.vision",

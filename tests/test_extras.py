@@ -20,10 +20,10 @@ from rankwise.extras import COMMANDS, EXTRAS, sentence
 ROOT = Path(__file__).parent.parent
 CORE = {"torch", "numpy"}
 OTHERS = sorted({module for extra in EXTRAS if extra != "cli" for module in EXTRAS[extra]})
-DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "sklearn": "scikit-learn",
-                 "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
+DISTRIBUTIONS = {"PIL": "pillow", "faiss": "faiss-cpu", "mlflow": "mlflow-skinny",
+                 "sklearn": "scikit-learn", "xgboost": "xgboost-cpu", "yaml": "pyyaml"}  # fmt: skip
 EXTRA_OF = {"compare": "tabular", "report": "tabular", "evaluate": "tabular", "predict": "tabular",
-            "fuse": "tabular", "drift": "tabular",
+            "fuse": "tabular", "drift": "tabular", "card": "serve", "export": "serve",
             "recommend": "ranking", "rank": "ranking", "contrast": "vision",
             "retrieval": "vision", "classify": "vision", "detect": "vision",
             "demo": "tabular,vision"}  # fmt: skip
@@ -116,6 +116,8 @@ def test_with_the_command_line_alone_every_command_is_one_line_and_2():
     for path, code, out, line in tried:
         if path[0] == "objectives":  # torch and numpy are enough
             assert (code, line) == (0, ""), path
+        elif path[0] == "card":
+            assert "holds no run that rankwise wrote" in line, path
         elif path[0] == "report":
             assert "folder must be that of a run" in line, path
         else:

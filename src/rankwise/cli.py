@@ -16,6 +16,7 @@ from rankwise.commands.compare import CompareCommand, compare, report
 from rankwise.commands.console import say
 from rankwise.commands.drift import drift
 from rankwise.commands.fuse import fuse
+from rankwise.commands.models import card, export
 from rankwise.commands.objectives import objectives
 from rankwise.commands.scores import evaluate, predict
 from rankwise.demo import demo
@@ -42,7 +43,7 @@ def rankwise(
 
 
 app.command(cls=CompareCommand)(compare)
-for command in (report, evaluate, predict, fuse, drift, objectives, demo):
+for command in (report, evaluate, predict, fuse, drift, card, export, objectives, demo):
     app.command()(command)
 for group in (contrast, recommend, rank, retrieval, classify, detect):
     app.add_typer(group.app, name=group.__name__.rpartition(".")[2])

@@ -25,6 +25,8 @@ EXTRAS = {
     ),
     "fast": ("numba",),
     "cluster": ("fsspec", "ray", *_TRAINING),
+    "serve": ("huggingface_hub", "onnx", "onnxruntime"),
+    "trackers": ("mlflow", "tensorboard", "wandb", *_TRAINING),
     "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
 }
 """The modules of each extra, besides those of ``cli``. A module of several extras is offered with
@@ -37,6 +39,8 @@ COMMANDS = {
     "predict": ("tabular", _TABLES),
     "fuse": ("tabular", ("polars", "scipy")),
     "drift": ("tabular", ("polars", "scipy")),
+    "card": ("serve", ()),
+    "export": ("serve", ("onnx",)),
     "objectives": ("cli", ()),
     "contrast": ("vision", ("kornia", "lightning_fabric", "matplotlib", "safetensors")),
     "recommend": ("ranking", ("lightning_fabric", "matplotlib", "polars", "safetensors", "scipy")),
@@ -67,7 +71,9 @@ _DISTRIBUTIONS = {
     "PIL": "Pillow",
     "annotated_types": "annotated-types",
     "faiss": "faiss-cpu",
+    "huggingface_hub": "huggingface-hub",
     "lightning_fabric": "lightning-fabric",
+    "mlflow": "mlflow-skinny",
     "sentence_transformers": "sentence-transformers",
     "sklearn": "scikit-learn",
     "xgboost": "xgboost-cpu",

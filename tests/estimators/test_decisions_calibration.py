@@ -5,7 +5,8 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from rankwise.estimators._decisions import Calibrator, calibrate, platt
+from rankwise.estimators._decisions import calibrate, platt
+from rankwise.serving.calibration import Calibrator
 
 
 def _sample(n: int = 4000) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.estimators._decisions import Calibrator, Rule, parse_rule
+from rankwise.estimators._decisions import Rule, parse_rule
+from rankwise.serving.calibration import Calibrator
 
 # Descending: + − + + − −
 SCORES = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])

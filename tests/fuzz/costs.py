@@ -14,8 +14,8 @@ import polars as pl
 from scipy.io import savemat
 
 from rankwise._parquet import require_parquet
-from rankwise.boosting.engines._lightgbm_text import checked_trees
 from rankwise.data.images._matlab import read_matlab
+from rankwise.serving.trees.lightgbm_text import checked_trees
 
 _ROWS, _COLUMNS = 2_000_000, 20
 _TREES, _LEAVES = 300, 255

@@ -29,10 +29,14 @@ from rankwise.data.detection import readers as detection
 from rankwise.data.images import arrays, image_file, readers
 from rankwise.data.letor import _cache
 from rankwise.distributed import load_sharded, save_sharded
+from rankwise.errors import foreign_errors
 from rankwise.estimators import LinearRanker, Ranker, _files
 from rankwise.files import read_npz, write_npz
 from rankwise.objectives import SOPRC
 from rankwise.report.comparison import run as comparison
+from rankwise.serving import load_scorer
+from rankwise.serving.trees.read import read_trees
+from rankwise.serving.trees.tables import TreeTables
 from rankwise.settings import TaskSettings
 from rankwise.tasks.classification.settings import Settings as Classification
 from rankwise.tasks.compare.model import load_model
@@ -220,11 +224,21 @@ def _score(name: str) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
         engine = {"lightgbm": with_lightgbm.LightGBM, "xgboost": with_xgboost.XGBoost}[name]
         text = (folder / "trees").read_bytes().decode(errors="replace")
-        from rankwise.errors import foreign_errors
-
         scores = engine.read(text, 1)
         with foreign_errors("scores"):  # other columns than those of the rows are an error of both
             return scores(_X)
+
+    return read
+
+
+def _tables(name: str) -> Callable[[Path], object]:
+    def read(folder: Path) -> object:
+        text = (folder / "trees").read_bytes().decode(errors="replace")
+        with foreign_errors("trees in numpy"):
+            trees = read_trees(name, text)
+            if trees.columns != _X.shape[1]:
+                raise ValueError("other columns")
+            return TreeTables(trees)(_X[:50])
 
     return read
 
@@ -418,6 +432,9 @@ TARGETS: dict[str, Target] = {
     ),
     "lightgbm": Target("trees", _boosted("lightgbm"), _score("lightgbm")),
     "xgboost": Target("trees", _boosted("xgboost"), _score("xgboost")),
+    "lightgbm_tables": Target("trees", _boosted("lightgbm"), _tables("lightgbm")),
+    "xgboost_tables": Target("trees", _boosted("xgboost"), _tables("xgboost")),
+    "scorer": Target("a.ranker", _rankers, lambda f: load_scorer(f / "a.ranker")),
     "ranker": Target("a.ranker", _rankers, lambda f: Ranker.load(f / "a.ranker")),
     "compare_model": Target(
         "model.json",

@@ -62,6 +62,14 @@ Deterministic = Annotated[
     bool,
     typer.Option("--deterministic", help="Use only deterministic algorithms of torch, or fail."),
 ]
+Track = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--track",
+        help="Experiment tracker: mlflow, wandb or tensorboard, with a target after a colon "
+        "(tracking URI, project, folder) if it is not the default one; may be repeated.",
+    ),
+]
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
 
 # How the p-values of several systems are adjusted: the words of rankwise.metrics.compare_many.
@@ -153,7 +161,7 @@ def with_options(
     option of their name, and have their help in the docstring if they are not ``Annotated``.
     :class:`TaskSettings` can also be read from ``--config``. Errors end the command in one line,
     and Ctrl-C in the line ``stopped``. A command that ``trains`` into ``--out``, with ``--resume``,
-    also has ``--threads``, ``--deterministic`` and ``--ray``.
+    also has ``--threads``, ``--deterministic``, ``--ray`` and ``--track``.
     """
     own = inspect.signature(command, eval_str=True).parameters
     about, described = _docstring(command)
@@ -175,6 +183,7 @@ def with_options(
         params.append(_parameter("threads", Threads, None))
         params.append(_parameter("deterministic", Deterministic, False))
         params.append(_parameter("ray", Ray, None))
+        params.append(_parameter("track", Track, None))
     names_in_files = "config" in (param.name for param in params) or {"resume", "run"} & own.keys()
     if names_in_files:
         params.append(_parameter("trust", Trust, False))
@@ -199,7 +208,7 @@ def with_options(
             if not trains:
                 command(**asked)
                 return
-            call = _Call(command, asked, given["threads"], given["deterministic"])
+            call = _Call(command, asked, given["threads"], given["deterministic"], given["track"])
             if given["ray"] is not None:
                 _train_on_ray(call, str(given["ray"]))
             else:
@@ -240,19 +249,22 @@ class _Call:
         asked: dict[str, Any],
         threads: object = None,
         deterministic: object = False,
+        track: Any = None,
     ) -> None:
+        self.track: list[str] = track or []
         self.command, self.asked = command, asked
         self.typed, self.trusts_files = REGISTRY.typed, REGISTRY.trusts_files
         self.options: dict[str, Any] = {"threads": threads, "deterministic": deterministic}
 
     def train(self, **changed: object) -> None:
         """Train with the threads that were asked for, or those of the run that is resumed."""
-        from rankwise.training import reproducible  # noqa: PLC0415  (torch)
+        from rankwise.training import reproducible, tracking  # noqa: PLC0415  (torch)
 
         asked = self.asked | changed
         with reproducible(asked["out"], resume=bool(asked["resume"]), **self.options) as said:
             say([] if said is None else [said], error=True)
-            self.command(**asked)
+            with tracking(self.track, asked["out"]):
+                self.command(**asked)
 
     def __call__(self, resume: bool) -> None:
         REGISTRY.trust(self.typed)

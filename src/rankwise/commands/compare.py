@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import TimeElapsedColumn
 
 from rankwise import report as reports
-from rankwise.commands.app import App, Command, Ray, Resume, add_config
+from rankwise import training
+from rankwise.commands.app import App, Command, Ray, Resume, Track, add_config
 from rankwise.commands.console import fail, progress_bar, require_folder, say, show
 from rankwise.tasks import compare as task  # its modules are imported where they are used
 from rankwise.tasks.compare.settings import Settings
@@ -43,6 +44,7 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
     out: Path | None = None,
     resume: Resume = False,
     ray: Ray = None,
+    track: Track = None,
 ) -> None:
     """Train on log-loss and on the metric, choose by validation, test once, keep the best model.
 
@@ -65,15 +67,16 @@ def compare(  # noqa: PLR0917  (a command line is called by names)
             progress.update(bar, description=what, completed=done, total=event.total, best=best)
 
         try:
-            found = task.run(
-                settings,
-                folder,
-                resume=resume,
-                ray=ray,
-                on_read=_show_columns,
-                on_event=advance,
-                on_warning=lambda words: say([words], error=True, style="yellow"),
-            )
+            with training.tracking(track or [], folder):
+                found = task.run(
+                    settings,
+                    folder,
+                    resume=resume,
+                    ray=ray,
+                    on_read=_show_columns,
+                    on_event=advance,
+                    on_warning=lambda words: say([words], error=True, style="yellow"),
+                )
         except KeyboardInterrupt:
             fail(f"stopped; the same command with --resume continues the run in {folder}")
     if found is not None:  # else another process writes

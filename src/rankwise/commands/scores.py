@@ -276,7 +276,7 @@ def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None
         say([found.warning], style="bold red")
 
 
-def predict(
+def predict(  # noqa: PLR0917  (a command line is called by names)
     model: Path,
     data: Annotated[
         Path | None,
@@ -288,6 +288,7 @@ def predict(
     part: str | None = None,
     keep: list[str] | None = None,
     out: Path | None = None,
+    from_hub: bool = False,
 ) -> None:
     """Score the rows of a file, or a run's own test rows: score and probability, in file order.
 
@@ -297,7 +298,12 @@ def predict(
         keep: Columns of the data to write before the scores, separated by commas, or all; may be
             repeated.
         out: File to write (csv, or .parquet) rather than print.
+        from_hub: MODEL is a repository of the Hugging Face Hub, such as me/fraud; download it.
     """
+    if from_hub:
+        from rankwise.report import hub  # noqa: PLC0415  (an extra)
+
+        model = hub.from_hub(str(model))
     rows = None
     if part is not None:
         rows, data = task.rows_of_part(model, part), task.data_of_run(model, data)

@@ -3,58 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from rankwise.estimators.data import Vector
 from rankwise.metrics._rules import RULES, Limit, parse_limit
 from rankwise.metrics.thresholds import Levels, OperatingPoint, choose
+from rankwise.serving.calibration import Calibrator
 
 _SHARE = 1e-3  # of the sigmoid in an isotonic calibration
 _LEAST = 1e-3  # slope of the sigmoid over one spread of the scores, at least
-
-
-@dataclass(frozen=True)
-class Calibrator:
-    """The map from scores to probabilities.
-
-    p(s) = (1 − share) · line through (knots, values) + share · σ(slope · s + intercept).
-
-    The sigmoid alone has a share of 1. An isotonic line is flat in places; its small share of a
-    sigmoid keeps p strictly increasing, so that probabilities rank as the scores do.
-    """
-
-    slope: float = 1.0
-    intercept: float = 0.0
-    share: float = 1.0
-    knots: Vector = field(default_factory=lambda: np.zeros(0))
-    values: Vector = field(default_factory=lambda: np.zeros(0))
-
-    def probability(self, scores: Vector) -> Vector:
-        """Return the probability of the positive class at every score."""
-        smooth: Vector = expit(self.slope * scores + self.intercept)
-        if not len(self.knots):
-            return smooth
-        return (1 - self.share) * np.interp(scores, self.knots, self.values) + self.share * smooth
-
-    def score(self, probability: float) -> float:
-        """Return the score that has a probability; a far end where none has."""
-        middle = -self.intercept / self.slope
-        if not len(self.knots):
-            return float(middle + logit(probability) / self.slope)
-        reach = 700 / self.slope + np.ptp(self.knots) + abs(self.knots[0] - middle)
-        low, high = middle - reach, middle + reach
-        for _ in range(100):
-            between = (low + high) / 2
-            above = self.probability(np.array([between]))[0] > probability
-            low, high = (low, between) if above else (between, high)
-        return float(high)
 
 
 def calibrate(

@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from rankwise import estimators
 from rankwise.boosting.disk import DiskMatrix
-from rankwise.errors import foreign_errors, short_repr
-from rankwise.estimators._decisions import Calibrator
+from rankwise.errors import foreign_errors
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
-from rankwise.files import parse_json, read_array, read_zip, write_whole
+from rankwise.files import parse_json, write_whole
 from rankwise.metrics import OperatingPoint
 from rankwise.naming.registry import OBJECT
-from rankwise.seals import require_seal, require_sealed_file, sealed_zip
+from rankwise.seals import require_seal, sealed_zip
+from rankwise.serving.calibration import Calibrator
+from rankwise.serving.files import RANKER, RANKER_HEADER, RANKER_VERSION, read_ranker
 from rankwise.states import state_bytes
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Ranker")
 
-_FORMAT, _VERSION = "rankwise ranker", 2
-_HEADER = "ranker.json"
 _NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
 
 
@@ -52,8 +51,8 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         params["metric"] = ranker._metric_name
     point = ranker.operating_point_
     header = {
-        "format": _FORMAT,
-        "version": _VERSION,
+        "format": RANKER,
+        "version": RANKER_VERSION,
         "class": type(ranker).__name__,
         "params": {n: v.item() if hasattr(v, "item") else v for n, v in params.items()},
         "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
@@ -71,7 +70,7 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
     parts |= {f"model.{name}": part for name, part in ranker._state().items()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
-        _add(file, _HEADER, json.dumps(header, indent=2).encode())
+        _add(file, RANKER_HEADER, json.dumps(header, indent=2).encode())
         for name, part in parts.items():
             if isinstance(part, str):
                 _add(file, f"{name}.txt", part.encode())
@@ -91,28 +90,14 @@ def load_ranker(cls: type[R], path: Path) -> R:
     """Read a ranker of a class or a subclass of it."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a model that Ranker.save wrote")
-    said = f"{path} is not a model that Ranker.save wrote"
-    with path.open("rb") as file, foreign_errors(said, ours_too=True):
-        require_sealed_file(path)
-        ranker = _parsed(cls, dict(read_zip(file, path)))
+    with foreign_errors(f"{path} is not a model that Ranker.save wrote", ours_too=True):
+        ranker = _restored(cls, *read_ranker(path))
     if not isinstance(ranker, cls):
         raise ValueError(
             f"{path} holds a {type(ranker).__name__}, not a {cls.__name__}; read it with "
             f"{type(ranker).__name__}.load or Ranker.load"
         )
     return ranker
-
-
-def _parsed(cls: type[R], members: dict[str, bytes]) -> Ranker:
-    header: Loaded = parse_json(members.pop(_HEADER))
-    if header.get("format") != _FORMAT:
-        raise ValueError("another format")
-    version = header["version"]
-    if version > _VERSION:
-        raise ValueError(f"format {short_repr(version)} is of a newer rankwise: update it")
-    if version < _VERSION:
-        raise ValueError(f"format {short_repr(version)} is of an older rankwise: fit it again")
-    return _restored(cls, header, dict(_part(*member) for member in members.items()))
 
 
 def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
@@ -138,11 +123,6 @@ def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
     model = {n.partition(".")[2]: p for n, p in parts.items() if n.startswith("model.")}
     ranker._restore(model)
     return ranker
-
-
-def _part(name: str, content: bytes) -> tuple[str, NDArray[np.generic] | str]:
-    stem, _, kind = name.rpartition(".")
-    return stem, content.decode() if kind == "txt" else read_array(content, name)
 
 
 def _without_objects(values: NDArray[np.generic]) -> NDArray[np.generic]:

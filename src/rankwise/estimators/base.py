@@ -17,7 +17,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.checks import require_one_of
-from rankwise.estimators._decisions import Calibrator, calibrate, parse_rule
+from rankwise.estimators._decisions import calibrate, parse_rule
 from rankwise.estimators._files import Checkpoint, fingerprint, load_ranker, save_ranker
 from rankwise.estimators._holdout import hold_out
 from rankwise.estimators._inputs import (
@@ -47,6 +47,7 @@ from rankwise.metrics import OperatingPoint
 from rankwise.naming import metric as named_metric
 from rankwise.naming import name_of
 from rankwise.objectives import Objective
+from rankwise.serving.calibration import Calibrator
 
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
 _SET_ASIDE = 0.2  # of the rows, for a threshold with a confidence

@@ -34,6 +34,8 @@ from rankwise.training.task import (
     previous_outputs,
 )
 from rankwise.training.threads import reproducible
+from rankwise.training.trackers import Tracker, make_tracker
+from rankwise.training._tracking import tracking
 from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation, fit
 
 __all__ = [
@@ -54,6 +56,7 @@ __all__ = [
     "Stage",
     "Step",
     "Task",
+    "Tracker",
     "Trainer",
     "Validation",
     "cached_backward",
@@ -62,6 +65,7 @@ __all__ = [
     "fit",
     "is_empty",
     "make_optimizer",
+    "make_tracker",
     "milestone_rate",
     "open_folder",
     "parameter_groups",
@@ -71,5 +75,6 @@ __all__ = [
     "require_one_process",
     "require_unchanged",
     "set_rate",
+    "tracking",
     "world_size",
 ]

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from rankwise.report import write_csv
+from rankwise.training._tracking import tracked
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.training.devices import Devices, Place, require_one_process
 from rankwise.training.learner import Learner
@@ -195,6 +196,12 @@ class Trainer(Generic[Batch]):
             with torch.random.fork_rng(devices=[]):
                 measured, _ = self._measure(step=0, row=0)
             self.start = measured.get(self.task.monitor, math.nan)
+        session = tracked(self.folder, self.task.record.settings)
+        if session is not None:
+            for row in self.history:  # of a run that was stopped before it reported the last one
+                session.log(row)
+            report = Callback(on_validation=lambda validation: session.log(validation.row))
+            self.callbacks = (*self.callbacks, report)
         each = self.task.options.accumulate
         while not self.done:
             stage = self.stage

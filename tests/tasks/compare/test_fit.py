@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from tests.tasks.compare.stubs import StubRanker, evaluate_split, problem, stubbed, table
 
+from rankwise.serving.calibration import apply_ranks
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import (
     Fitted,
@@ -18,7 +19,7 @@ from rankwise.tasks.compare.fit import (
     save_candidate,
     scored,
 )
-from rankwise.tasks.compare.model import Model, apply_ranks
+from rankwise.tasks.compare.model import Model
 
 __all__ = [
     "stubbed",

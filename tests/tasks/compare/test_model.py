@@ -11,9 +11,10 @@ from tests.tasks.compare.stubs import problem, stubbed
 from rankwise.data import DataError
 from rankwise.files import write_npz
 from rankwise.seals import read_sealed_json, sealed_json
+from rankwise.serving.calibration import apply_ranks
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members, scored
-from rankwise.tasks.compare.model import Model, apply_ranks, load_model, rank_knots
+from rankwise.tasks.compare.model import Model, load_model, rank_knots
 from rankwise.tasks.compare.training_rows import TrainingRows
 
 __all__ = [

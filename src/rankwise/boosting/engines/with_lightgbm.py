@@ -11,9 +11,9 @@ from scipy.sparse import csr_matrix, issparse
 
 from rankwise.boosting.disk import BLOCK, DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
-from rankwise.boosting.engines._lightgbm_text import checked_trees
 from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
 from rankwise.errors import foreign_errors
+from rankwise.serving.trees.lightgbm_text import checked_trees
 
 _NOTHING = "num_features"  # what LightGBM's error says where no column can be split
 

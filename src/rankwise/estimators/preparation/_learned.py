@@ -1,196 +1,76 @@
-"""Rules that are learned of one column, and the numeric columns that it becomes."""
+"""Rules of one column, learned from the rows of a fit."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 
-from rankwise.estimators.preparation._columns import Column, is_gap
+from rankwise.serving.rules import (
+    Category,
+    Floats,
+    Number,
+    Text,
+    Time,
+    codes_of,
+    parts_of,
+    word_of,
+)
 
-Floats: TypeAlias = NDArray[np.float64]
 Weight: TypeAlias = NDArray[np.float64] | None
 
 LEVELS = 64  # categories of a column that get an indicator each, the most frequent first
 _TERMS = 256  # terms of a column of text that get a column each, the most frequent first
 _RARE, _COMMON = 2, 0.5  # least rows, and largest share of the rows, of a term
-_DAY_US = 86_400_000_000
 
 
-@dataclass(frozen=True)
-class Learned(ABC):
-    """The rule of one column: :attr:`width` columns of numbers for its values."""
-
-    kind: ClassVar[str]  # the name of the class in files
-
-    def __init_subclass__(cls) -> None:
-        cls.kind = cls.__name__.lower()
-
-    @abstractmethod
-    def names(self, name: str) -> list[str]:
-        """Return the names of the columns it becomes, given that of the original."""
-
-    @property
-    def width(self) -> int:
-        """Number of columns it becomes."""
-        return len(self.names(""))
-
-    @abstractmethod
-    def write(self, column: Column, out: Floats) -> None:
-        """Write the values as numbers into ``out``, zeros of shape (rows, width)."""
-
-    def as_json(self) -> dict[str, object]:
-        """Return the rule as plain values."""
-        return {"kind": self.kind, **asdict(self)}
+def learn_number(values: Floats, weight: Weight, *, complete: bool) -> Number:
+    """Learn the median where the model takes no missing values (``complete``)."""
+    if not complete:
+        return Number()
+    return Number(median_of(values, weight), bool(np.isnan(values).any()))
 
 
-@dataclass(frozen=True)
-class Number(Learned):
-    """A number as it is; with ``fill`` the median of training replaces a missing one.
-
-    ``marked``: a second column is 1 where the value is missing.
-    """
-
-    fill: float | None = None
-    marked: bool = False
-
-    @classmethod
-    def learn(cls, values: Floats, weight: Weight, *, complete: bool) -> Number:
-        """Learn the median where the model takes no missing values (``complete``)."""
-        if not complete:
-            return cls()
-        return cls(median_of(values, weight), bool(np.isnan(values).any()))
-
-    def names(self, name: str) -> list[str]:
-        return [name, f"{name} is missing"] if self.marked else [name]
-
-    def write(self, column: Column, out: Floats) -> None:
-        out[:] = _filled(column.values[:, None], (self.fill,), self.marked)
+def learn_category(values: Sequence[object], weight: Weight, *, indicators: bool) -> Category:
+    """Learn all levels in order, or the most frequent ones as indicators."""
+    levels = sorted({word_of(value) for value in set(values)} - {""})
+    if not indicators:
+        return Category(tuple(levels))
+    codes = codes_of(values, levels)
+    there = codes >= 0
+    counts = np.bincount(codes[there], None if weight is None else weight[there], len(levels))
+    by_count = sorted(zip(-counts, levels, strict=True))
+    return Category(tuple(word for _, word in by_count[:LEVELS]), True)
 
 
-@dataclass(frozen=True)
-class Category(Learned):
-    """Words: the number of the level, or with ``indicators`` one column of 0 and 1 per level.
-
-    A word that is missing or was not in training has no level: NaN, or 0 in all columns.
-    """
-
-    levels: tuple[str, ...]
-    indicators: bool = False
-
-    @classmethod
-    def learn(cls, values: Sequence[object], weight: Weight, *, indicators: bool) -> Category:
-        """Learn all levels in order, or the most frequent ones as indicators."""
-        levels = sorted({word_of(value) for value in set(values)} - {""})
-        if not indicators:
-            return cls(tuple(levels))
-        codes = _codes(values, levels)
-        there = codes >= 0
-        counts = np.bincount(codes[there], None if weight is None else weight[there], len(levels))
-        by_count = sorted(zip(-counts, levels, strict=True))
-        return cls(tuple(word for _, word in by_count[:LEVELS]), True)
-
-    def names(self, name: str) -> list[str]:
-        return [f"{name}={level}" for level in self.levels] if self.indicators else [name]
-
-    def write(self, column: Column, out: Floats) -> None:
-        values = column.values if column.kind == "category" else column.values.tolist()
-        codes = _codes(values, self.levels)
-        if self.indicators:
-            rows = np.flatnonzero(codes >= 0)
-            out[rows, codes[rows]] = 1
-        else:
-            out[:, 0] = np.where(codes < 0, np.nan, codes)
+def learn_time(values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:
+    """Learn the parts that vary among the rows."""
+    found = parts_of(values)
+    varied = [n for n, each in found.items() if len(np.unique(each[~np.isnan(each)])) > 1]
+    parts = tuple(dict.fromkeys(("day", *varied)))
+    if not complete:
+        return Time(parts, (None,) * len(parts))
+    fills = tuple(median_of(found[name], weight) for name in parts)
+    return Time(parts, fills, bool(np.isnat(values).any()))
 
 
-@dataclass(frozen=True)
-class Time(Learned):
-    """Dates as days since 1970, and the month, day, day of the week and hour where they vary."""
-
-    parts: tuple[str, ...]
-    fills: tuple[float | None, ...]
-    marked: bool = False
-
-    @classmethod
-    def learn(cls, values: NDArray[np.datetime64], weight: Weight, *, complete: bool) -> Time:
-        """Learn the parts that vary among the rows."""
-        found = _parts(values)
-        varied = [n for n, each in found.items() if len(np.unique(each[~np.isnan(each)])) > 1]
-        parts = tuple(dict.fromkeys(("day", *varied)))
-        if not complete:
-            return cls(parts, (None,) * len(parts))
-        fills = tuple(median_of(found[name], weight) for name in parts)
-        return cls(parts, fills, bool(np.isnat(values).any()))
-
-    def names(self, name: str) -> list[str]:
-        found = [f"{name}: {_PARTS[part]}" for part in self.parts]
-        return [found[0], f"{name} is missing", *found[1:]] if self.marked else found
-
-    def write(self, column: Column, out: Floats) -> None:
-        values = column.values
-        if column.kind != "time":  # nothing but gaps
-            values = np.full(len(values), np.datetime64("NaT", "us"))
-        found = _parts(values)
-        columns = np.stack([found[part] for part in self.parts], axis=1)
-        out[:] = _filled(columns, self.fills, self.marked)
-
-
-@dataclass(frozen=True)
-class Text(Learned):
-    """Terms with their inverse document frequencies; rows have length 1, or 0 without a term."""
-
-    terms: tuple[str, ...]
-    idf: tuple[float, ...]
-
-    @classmethod
-    def learn(cls, values: Sequence[object], weight: Weight) -> Text:
-        """Learn the most frequent terms that are in 2 rows at least and in half of them at most."""
-        vectorizer = CountVectorizer()
-        try:
-            counts = vectorizer.fit_transform([word_of(value) for value in values])
-        except ValueError:  # not a single term in all the rows
-            return cls((), ())
-        rows = np.ones(len(values)) if weight is None else weight
-        frequency = rows @ (counts > 0)
-        total, terms = float(rows.sum()), vectorizer.get_feature_names_out()
-        useful = np.flatnonzero((frequency >= _RARE) & (frequency <= _COMMON * total))
-        kept = sorted(useful, key=lambda place: (-frequency[place], terms[place]))[:_TERMS]
-        idf = np.log((1 + total) / (1 + frequency[kept])) + 1
-        return cls(tuple(map(str, terms[kept])), tuple(idf.tolist()))
-
-    def names(self, name: str) -> list[str]:
-        return [f"{name}: {term!r}" for term in self.terms]
-
-    def write(self, column: Column, out: Floats) -> None:
-        if not self.terms:
-            return
-        vectorizer = TfidfVectorizer(vocabulary=self.terms, sublinear_tf=True)
-        vectorizer.idf_ = np.asarray(self.idf)
-        scaled = vectorizer.transform(map(word_of, column.values)).tocoo()
-        out[scaled.coords] = scaled.data
-
-
-_PARTS = {
-    "day": "days since 1970",
-    "month": "month",
-    "monthday": "day of the month",
-    "weekday": "day of the week",
-    "hour": "hour",
-}
-
-
-def word_of(value: object) -> str:
-    """Return a value of a category as a word; missing ones are ``""``, which is no level."""
-    if is_gap(value):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+def learn_text(values: Sequence[object], weight: Weight) -> Text:
+    """Learn the most frequent terms that are in 2 rows at least and in half of them at most."""
+    vectorizer = CountVectorizer()
+    try:
+        counts = vectorizer.fit_transform([word_of(value) for value in values])
+    except ValueError:  # not a single term in all the rows
+        return Text((), ())
+    rows = np.ones(len(values)) if weight is None else weight
+    frequency = rows @ (counts > 0)
+    total, terms = float(rows.sum()), vectorizer.get_feature_names_out()
+    useful = np.flatnonzero((frequency >= _RARE) & (frequency <= _COMMON * total))
+    kept = sorted(useful, key=lambda place: (-frequency[place], terms[place]))[:_TERMS]
+    idf = np.log((1 + total) / (1 + frequency[kept])) + 1
+    return Text(tuple(map(str, terms[kept])), tuple(idf.tolist()))
 
 
 def median_of(values: Floats, weight: Weight) -> float:
@@ -209,34 +89,3 @@ def median_of(values: Floats, weight: Weight) -> float:
     # As of rows repeated by their weight: the mean of the two in the middle.
     second = first + 1 if through[first] == half else first
     return float((values[order[first]] + values[order[min(second, len(order) - 1)]]) / 2)
-
-
-def _codes(values: Sequence[object], levels: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of every value among the levels; −1 where it is none of them."""
-    place = {level: number for number, level in enumerate(levels)}
-    known = {value: place.get(word_of(value), -1) for value in set(values)}
-    return np.fromiter(map(known.__getitem__, values), dtype=np.int64, count=len(values))
-
-
-def _filled(values: Floats, fills: Sequence[float | None], marked: bool) -> Floats:
-    """Fill missing values, and mark them by one column after the first."""
-    if fills[0] is None:
-        return values
-    gaps = np.isnan(values)
-    filled = np.where(gaps, np.asarray(fills, dtype=np.float64), values)
-    return np.insert(filled, 1, gaps[:, 0], axis=1) if marked else filled
-
-
-def _parts(values: NDArray[np.datetime64]) -> dict[str, Floats]:
-    gone = np.isnat(values)
-    instants = np.where(gone, np.datetime64(0, "us"), values)
-    since = instants.astype(np.int64)
-    days, months = since // _DAY_US, instants.astype("datetime64[M]")
-    found = {
-        "day": since / _DAY_US,
-        "month": months.astype(np.int64) % 12 + 1.0,
-        "monthday": days - months.astype("datetime64[D]").astype(np.int64) + 1.0,
-        "weekday": (days + 3) % 7 + 0.0,  # Monday 0: 1970 began on a Thursday
-        "hour": since % _DAY_US / 3.6e9,
-    }
-    return {name: np.where(gone, np.nan, part) for name, part in found.items()}

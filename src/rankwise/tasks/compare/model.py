@@ -17,13 +17,20 @@ from rankwise.data.table import Features, MemoryFeatures
 from rankwise.errors import foreign_errors
 from rankwise.estimators import Ranker
 from rankwise.files import read_npz, sha256_of, whole_folder, write_npz, write_whole
-from rankwise.seals import read_sealed_json, sealed_json
+from rankwise.seals import sealed_json
+from rankwise.serving.calibration import apply_ranks
+from rankwise.serving.files import (
+    MODEL,
+    MODEL_HEADER,
+    MODEL_VERSION,
+    RANKS,
+    TRAINING_ROWS,
+    read_model_header,
+)
 from rankwise.tasks.compare.training_rows import TrainingRows
 
 Floats = NDArray[np.float64]
 
-_FORMAT, _VERSION = "rankwise model", 3
-_HEADER, _RANKS, _TRAINING_ROWS = "model.json", "ranks.npz", "training_rows.npz"
 _KINDS: dict[str, Kind] = {
     "number": "numeric",
     "category": "categorical",
@@ -87,8 +94,8 @@ class Model:
         """Write into a folder, which is there whole or not at all."""
         with whole_folder(folder) as made:
             header: dict[str, object] = {
-                "format": _FORMAT,
-                "version": _VERSION,
+                "format": MODEL,
+                "version": MODEL_VERSION,
                 "about": self.about,
                 "reading": [asdict(rule) for rule in self.reading.rules],
                 "members": len(self.members),
@@ -96,13 +103,13 @@ class Model:
             if self.training_rows is not None:
                 known = self.training_rows
                 header["training_rows"] = {"held_out": known.held_out, "repeated": known.repeated}
-                write_npz(made / _TRAINING_ROWS, {"hashes": known.hashes})
+                write_npz(made / TRAINING_ROWS, {"hashes": known.hashes})
             for number, member in enumerate(self.members):
                 member.ranker.save(made / f"{number}.ranker")
-            write_npz(made / _RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
+            write_npz(made / RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
             # Each file has a seal; together they say that the files belong to each other.
             header["files"] = {path.name: sha256_of(path) for path in sorted(made.iterdir())}
-            write_whole(made / _HEADER, sealed_json(header))
+            write_whole(made / MODEL_HEADER, sealed_json(header))
         return folder
 
 
@@ -119,33 +126,20 @@ def load_model(path: Path) -> Model:
         raise DataError(f"{path}: there is no such model")
     if path.is_file():
         return _of_ranker(path)
-    folder = path if (path / _HEADER).exists() else path / "model"
     with foreign_errors(f"{path}: holds no model that rankwise wrote", DataError, ours_too=True):
-        header = read_sealed_json((folder / _HEADER).read_bytes())
-        if header["format"] != _FORMAT:
-            raise ValueError("another format")
-        if header["version"] > _VERSION:
-            raise ValueError("it is of a newer rankwise: update it")
-        if header["version"] < _VERSION:
-            raise ValueError("it is of an older rankwise: run compare again")
-        # The hashes of the rows may be left out of a model that is given away.
-        given = (folder / _TRAINING_ROWS).exists()
-        for name, digest in header["files"].items():
-            if (name != _TRAINING_ROWS or given) and sha256_of(folder / name) != digest:
-                raise ValueError(
-                    f"{name} was changed or damaged, its SHA-256 is not that of {_HEADER}"
-                )
-        knots = read_npz(folder / _RANKS)
+        folder, header = read_model_header(path)
+        knots = read_npz(folder / RANKS)
         members = tuple(
             Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])
             for number in range(header["members"])
         )
-        counts = header.get("training_rows") if given else None
+        # The hashes of the rows may be left out of a model that is given away.
+        counts = header.get("training_rows") if (folder / TRAINING_ROWS).exists() else None
         return Model(
             members,
             Reading(tuple(Rule(**rule) for rule in header["reading"])),
             header["about"],
-            counts and TrainingRows(read_npz(folder / _TRAINING_ROWS)["hashes"], **counts),
+            counts and TrainingRows(read_npz(folder / TRAINING_ROWS)["hashes"], **counts),
         )
 
 
@@ -178,17 +172,3 @@ def rank_knots(scores: Floats) -> Floats:
         kept = np.unique(np.searchsorted(odds, spaced).clip(max=len(odds) - 1))
         ordered, odds = ordered[kept], odds[kept]
     return np.stack([ordered, odds])
-
-
-def apply_ranks(knots: Floats, scores: Floats) -> Floats:
-    """Return the log-odds of the ranks that scores would have had in the reference.
-
-    Between two scores of the reference the line between them; beyond its ends the mean slope, so
-    that no two scores become equal.
-    """
-    known, odds = knots
-    width = known[-1] - known[0]
-    slope = (odds[-1] - odds[0]) / width if width > 0 else 1.0
-    beyond = scores - np.clip(scores, known[0], known[-1])
-    inside: Floats = np.interp(scores, known, odds)
-    return inside + beyond * max(slope, np.finfo(float).tiny)

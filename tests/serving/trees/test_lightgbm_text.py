@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rankwise.boosting.engines import Trees
-from rankwise.boosting.engines._lightgbm_text import checked_trees
 from rankwise.boosting.engines.with_lightgbm import LightGBM
 from rankwise.boosting.gradient import Rows
+from rankwise.serving.trees.lightgbm_text import checked_trees
 
 X = np.random.default_rng(0).normal(size=(3000, 4))
 X[:, 3] = np.arange(3000) % 10

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from rankwise.boosting.engines._xgboost_json import require_trees
 from rankwise.boosting.engines.with_xgboost import XGBoost
+from rankwise.serving.trees.xgboost_json import require_trees
 
 X = np.random.default_rng(0).normal(size=(300, 4))
 X[:, 3] = np.arange(300) % 20

@@ -1,0 +1,1 @@
+"""Trees of LightGBM and XGBoost as lookup tables of numpy."""
