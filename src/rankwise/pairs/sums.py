@@ -89,8 +89,8 @@ def pair_sum(
     of_groups = None
     if isinstance(surrogate, Surrogate) and upper_groups is not None:
         forms = _forms(surrogate)
-        if method == "compiled" or (method == "auto" and can_compile(given, *forms[:2])):
-            require_compiled(surrogate, given)
+        if method == "compiled" or (method == "auto" and can_compile(given)):
+            require_compiled(given)
             of_groups = partial(compiled_sum_of_groups, forms)
     return over_lists(partial(_sum_rows, surrogate, method), given, of_groups=of_groups)
 
@@ -129,7 +129,7 @@ def pair_curvature(
 
     def of_rows(rows: Rows) -> Tensor:
         with torch.no_grad():
-            if can_compile(rows, form):
+            if can_compile(rows):
                 return compiled_sum((form,), rows)
             return EngineSum.apply((form,), rows.upper, rows.lower, rows.weight)
 
@@ -145,8 +145,8 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             'any other callable is summed with method="dense"'
         )
     forms = _forms(surrogate)
-    form, slope = forms[:2]
-    chosen = _cheapest(form, slope, rows) if method == "auto" else method
+    form = forms[0]
+    chosen = _cheapest(form, rows) if method == "auto" else method
     if chosen == "small batch":
         return small_batch_sum(surrogate, *rows.own())
     if chosen == "dense":
@@ -157,7 +157,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             'method="sorted"; use "exponential", "dense" or "auto"'
         )
     if chosen == "compiled":
-        require_compiled(surrogate, rows)
+        require_compiled(rows)
         total = compiled_sum(forms, rows)
     else:
         total = EngineSum.apply(forms, rows.upper, rows.lower, rows.weight)
@@ -180,12 +180,12 @@ def _forms(surrogate: Surrogate) -> PairForms:
         return forms
 
 
-def _cheapest(form: PairForm, slope: PairForm, rows: Rows) -> Method | Literal["small batch"]:
+def _cheapest(form: PairForm, rows: Rows) -> Method | Literal["small batch"]:
     """Return the cheapest method: all pairs where these are few, in all or for a score."""
     if _is_small_batch(form, rows):
         return "small batch"
     n_upper, n_lower = rows.upper.shape[-1], rows.lower.shape[-1]
-    sort: Method = "compiled" if can_compile(rows, form, slope) else "exponential"
+    sort: Method = "compiled" if can_compile(rows) else "exponential"
     few = n_upper * n_lower <= _PAIRS_OF_A_SCORE[sort][form.has_exponentials] * (n_upper + n_lower)
     return "dense" if form.breaks and few else sort  # without breaks it takes linear time
 
