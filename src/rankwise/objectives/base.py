@@ -125,6 +125,9 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     whole_positives: ClassVar[bool] = False
     uses_previous_scores: ClassVar[bool] = False
     twice_differentiable: bool = False
+    refuses_second: bool = (
+        False  # the gradient of :meth:`rescale` raises where it is differentiated
+    )
     memory_by: MemoryBy = None
     memory_size: int = 1  # how many lists or items the memory was made for
     summary_width: int = 0  # numbers that :meth:`summarize` gives for each list; 0: not asked
@@ -218,7 +221,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
         """Compute the value of a call: the steps of every objective, top to bottom."""
         fill_masked = self.check(scores, target, arguments)
-        if not self.twice_differentiable:
+        if not (self.twice_differentiable or self.refuses_second):
             scores = first_gradient_only(scores, type(self).__name__)
         kind = scores.device.type
         autocast = torch.is_autocast_enabled(kind)
