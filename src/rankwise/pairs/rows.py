@@ -20,6 +20,7 @@ from rankwise.checks import (
     require_values,
     trusted,
 )
+from rankwise.pairs.precision import accumulating, sum_dtype
 from rankwise.pairs.ragged import Side, size_classes
 
 
@@ -53,9 +54,15 @@ class Rows:
         return self.upper.to(dtype), self.lower.to(dtype), weight
 
     def precise(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return uppers, lowers and weights, ones where none were given, in the dtype of sums."""
+        """Return uppers, lowers and weights, ones where none were given, in float64 if there is."""
         weight = torch.ones_like(self.lower) if self.weight is None else self.weight
         return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
+
+    def summed(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the same in the dtype in which their pairs are added up."""
+        weight = torch.ones_like(self.lower) if self.weight is None else self.weight
+        dtype = sum_dtype(self.upper, self.lower)
+        return self.upper.to(dtype), self.lower.to(dtype), weight.to(dtype)
 
 
 OfRows = Callable[[Rows], Tensor]
@@ -122,11 +129,6 @@ def are_trusted_rows(given: PairInput) -> bool:
         and given.upper.dim() == 2 == given.lower.dim()
         and given.upper.shape[0] == given.lower.shape[0]
     )
-
-
-def accumulating(t: Tensor) -> Tensor:
-    """Return the tensor in the dtype of sums: float64 where the device has it."""
-    return t.to(torch.float32 if t.device.type == "mps" else torch.float64)
 
 
 def _as_rows(
@@ -222,7 +224,8 @@ def _ragged_rows(
     for _, (uppers, lowers) in size_classes(upper_groups, lower_groups):
         mask = lowers.mask
         if given.lower_mask is not None and len(given.lower_mask):
-            mask = mask & given.lower_mask[lowers.positions]
+            present = given.lower_mask[lowers.positions]
+            mask = present if mask is None else mask & present
         rows, _ = _as_rows(
             uppers.take(given.upper),
             lowers.take(given.lower),
@@ -237,6 +240,8 @@ def _regroup(parts: list[tuple[Tensor, Side]], like: Tensor) -> Tensor:
     """Return the results of the rectangles in the flat order of their inputs."""
     if not parts:
         return like.new_zeros(0)
-    values = torch.cat([values.masked_select(side.mask) for values, side in parts])
-    positions = torch.cat([side.positions[side.mask] for _, side in parts])
+    if len(parts) == 1 and parts[0][1].in_order:
+        return parts[0][0].reshape(-1)
+    restored = [side.restore(values) for values, side in parts]
+    values, positions = (torch.cat(each) for each in zip(*restored, strict=True))
     return torch.zeros_like(values).index_copy(0, positions, values)

@@ -21,6 +21,7 @@ from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs._second import PairForms
 from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.forms import PairForm
+from rankwise.pairs.precision import sum_dtype
 from rankwise.pairs.rows import PairInput, Rows, are_trusted_rows, over_lists, share_rows
 from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
 
@@ -46,9 +47,9 @@ def pair_sum(
     """Compute Σ_j weight_j · ℓ(upper_i − lower_j) over its list for every element of ``upper``.
 
     The sum is twice differentiable in ``upper``, ``lower`` and ``weight``. It is computed in
-    float64 (float32 where the device has no float64; small batches in the dtype of the scores, at
-    least float32) and returned in the dtype of ``upper``, at least float32, since a sum overflows
-    half precision.
+    float64 and returned in the dtype of ``upper``, at least float32, since a sum overflows half
+    precision. It is computed in float32 where the device has no float64 and under
+    :func:`rankwise.single_precision`; small batches in the dtype of the scores, at least float32.
 
     Args:
         surrogate: Surrogate ℓ or its name, or any elementwise function of the differences.
@@ -131,14 +132,15 @@ def pair_curvature(
         with torch.no_grad():
             if can_compile(rows):
                 return compiled_sum((form,), rows)
-            return EngineSum.apply((form,), rows.upper, rows.lower, rows.weight)
+            dtype = sum_dtype(rows.upper, rows.lower)
+            return EngineSum.apply((form,), dtype, rows.upper, rows.lower, rows.weight)
 
     return over_lists(of_rows, given)
 
 
 def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if method == "dense" or (method == "auto" and not isinstance(surrogate, Surrogate)):
-        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.summed())
     if not isinstance(surrogate, Surrogate):
         raise ValueError(
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
@@ -150,7 +152,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if chosen == "small batch":
         return small_batch_sum(surrogate, *rows.own())
     if chosen == "dense":
-        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.summed())
     if chosen == "sorted" and form.has_exponentials:
         raise ValueError(
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
@@ -160,7 +162,8 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
         require_compiled(rows)
         total = compiled_sum(forms, rows)
     else:
-        total = EngineSum.apply(forms, rows.upper, rows.lower, rows.weight)
+        dtype = sum_dtype(rows.upper, rows.lower)
+        total = EngineSum.apply(forms, dtype, rows.upper, rows.lower, rows.weight)
     if form.growth and not torch.isfinite(total).all():
         warnings.warn(
             f"{surrogate} overflowed: scores of a pair differ by more than its scale allows; "
