@@ -114,14 +114,11 @@ def test_objectives_and_curvatures_take_it(monkeypatch):
 
 def test_it_belongs_to_its_context_and_ends_with_it():
     upper, lower = sides()
-    with pytest.raises(KeyError), rankwise.single_precision():
+    with rankwise.single_precision(), ThreadPoolExecutor(1) as pool:
+        with pytest.raises(KeyError), rankwise.single_precision():
+            raise KeyError
         assert sum_dtype(upper, lower) == torch.float32
-        with rankwise.single_precision():
-            pass
-        assert sum_dtype(upper, lower) == torch.float32
-        with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(sum_dtype, upper, lower).result() == torch.float64
-        raise KeyError
+        assert pool.submit(sum_dtype, upper, lower).result() == torch.float64
     assert sum_dtype(upper, lower) == torch.float64
 
 

@@ -19,11 +19,11 @@ def single_precision() -> Iterator[None]:
     """Add up sums over pairs of float32 scores in float32, for devices with slow float64.
 
     Without it, more than 131 072 pairs are added up in float64. In float32 the error is below 1e-5
-    of the largest value for up to 10⁶ scores; the page on GPUs has a table. The setting concerns ``pair_sum`` and
-    ``pair_curvature``, and with them every objective, but not float64 scores, log-sum-exps and sums
-    compiled by numba, where float64 costs nothing. The backward pass has the precision of its
-    forward pass. The setting belongs to the current context: other threads and asyncio tasks keep
-    their own.
+    of the largest value for up to 10⁶ scores; the page on GPUs has a table. The setting concerns
+    ``pair_sum`` and ``pair_curvature``, and with them the objectives. Float64 scores, log-sum-exps
+    and sums that numba compiles, where float64 costs nothing, keep float64. The backward pass has
+    the precision of its forward pass. The setting belongs to the current context: other threads and
+    asyncio tasks keep their own.
 
     Returns:
         A context manager.
@@ -31,10 +31,10 @@ def single_precision() -> Iterator[None]:
     Example:
         >>> import torch, rankwise
         >>> from rankwise.pairs import Hinge, pair_sum
-        >>> upper, lower = torch.zeros(400), torch.linspace(-1, 1, 400)
+        >>> upper, lower = torch.zeros(400), torch.arange(400.0) - 200
         >>> with rankwise.single_precision():
-        ...     pair_sum(Hinge(), upper, lower)[0]  # Σ (1 + l), of which each is 1 on average
-        tensor(400.0000)
+        ...     pair_sum(Hinge(), upper, lower)[0]  # 1 + 2 + … + 200
+        tensor(20100.)
     """
     token = _single.set(True)
     try:
