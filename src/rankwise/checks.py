@@ -173,13 +173,17 @@ def require_scores(name: str, value: Tensor) -> None:
     """Raise on scores that are NaN or so large that sums of their squares overflow."""
     if value.numel() == 0 or not values_are_checked():
         return
-    low, high = (end.item() for end in value.aminmax())  # both are NaN if any value is
-    if low >= -LARGEST_SCORE and high <= LARGEST_SCORE:
+    low, high = value.aminmax()  # both are NaN if any value is
+    if value.is_cpu:  # where reading costs less than computing; a device is waited for once
+        in_range = low.item() >= -LARGEST_SCORE and high.item() <= LARGEST_SCORE
+    else:
+        in_range = torch.maximum(high, -low).item() <= LARGEST_SCORE
+    if in_range:
         return
     require_finite(name, value)
     raise ValueError(
         f"{name} must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, got values from "
-        f"{low:.4g} to {high:.4g}; mask entries instead of filling them with a huge "
+        f"{low.item():.4g} to {high.item():.4g}; mask entries instead of filling them with a huge "
         "number, or look for a model that diverges"
     )
 

@@ -381,6 +381,9 @@ def in_rows(
     scores: Tensor, target: Tensor, *others: Tensor | None
 ) -> tuple[Tensor, Tensor, *tuple[Tensor | None, ...]]:
     """Return tensors of one shape (…, items) as rows of lists, (lists, items)."""
+    if scores.dim() == 1:  # the shortest way, which a small batch notices
+        rest = [None if t is None else t.unsqueeze(0) for t in others]
+        return scores.unsqueeze(0), target.unsqueeze(0), *rest
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
     reshaped = [None if t is None else t.reshape(rows) for t in others]
     return scores.reshape(rows), target.reshape(rows), *reshaped
@@ -411,7 +414,7 @@ def _side(
         weights = _as_numbers(chosen, dtype)
         return None, weights if weight is None else weights * weight, False
     if chosen.shape[0] == 1:  # one list needs no padding
-        where = chosen.reshape(-1).nonzero().view(1, -1)
+        where = chosen.squeeze(0).nonzero().view(1, -1)
         if weight is not None:
             return where, weight.gather(-1, where), False
         return where, _constant(1, dtype, where.device).expand(where.shape), True

@@ -83,9 +83,9 @@ class ScaledObjective(Objective):
         """The spread of a batch or, if it is running, of the batches up to this one."""
         if self.spread is not None:
             # NaN, of no list or of NaN scores under no_checks(), must not stay in the average.
-            known, estimate = variance < torch.inf, variance.reshape(1, 1)
+            known, estimate = variance < torch.inf, variance.view(1, 1)
             variance = self.spread.update(same_ids(1, variance.device), estimate, valid=known)
-            variance = variance.reshape(())
+            variance = variance.view(())
         # Scores that are all but tied are not blown up beyond what their gradients can hold.
         return torch.threshold(variance, 0, 1).clamp_min(floor).sqrt()
 

@@ -247,7 +247,11 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             Whether masked items hold values that have to be replaced before they are used.
         """
         name, by, mask = type(self).__name__, self.memory_by, arguments.mask
-        given = {key: value for key, value in arguments._asdict().items() if value is not None}
+        given = {
+            key: value
+            for key, value in zip(CallArguments._fields, arguments, strict=True)
+            if value is not None
+        }
         if "previous_scores" in given and not self.uses_previous_scores:
             raise ValueError(
                 f"previous_scores are for objectives that use them, such as StableAP and XRisk, "
@@ -359,7 +363,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         dtype = torch.promote_types(scores.dtype, torch.float32)
         count = sum(part.values.shape[0] for part in risks)
         if len(risks) == count == 1:
-            total = risks[0].values.reshape(())
+            total = risks[0].values.squeeze(0)
         else:
             counted = [part.values.sum() for part in risks if part.values.shape[0]]
             total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)

@@ -84,7 +84,8 @@ def pair_sum(
         isinstance(surrogate, Surrogate)
         and are_trusted_rows(given)
         and share_rows.get() is None
-        and _is_small_batch(surrogate.form(), given)
+        and surrogate.has_breaks
+        and _is_small_batch(given)
     ):  # without the steps in between, which cost a small batch as much as its sums
         return small_batch_sum(surrogate, upper, lower, weight)
     of_groups = None
@@ -185,14 +186,14 @@ def _forms(surrogate: Surrogate) -> PairForms:
 
 def _cheapest(form: PairForm, rows: Rows) -> Method | Literal["small batch"]:
     """Return the cheapest method: all pairs where these are few, in all or for a score."""
-    if _is_small_batch(form, rows):
+    if form.breaks and _is_small_batch(rows):  # without breaks it takes linear time
         return "small batch"
     n_upper, n_lower = rows.upper.shape[-1], rows.lower.shape[-1]
     sort: Method = "compiled" if can_compile(rows) else "exponential"
     few = n_upper * n_lower <= _PAIRS_OF_A_SCORE[sort][form.has_exponentials] * (n_upper + n_lower)
-    return "dense" if form.breaks and few else sort  # without breaks it takes linear time
+    return "dense" if form.breaks and few else sort
 
 
-def _is_small_batch(form: PairForm, rows: Rows | PairInput) -> bool:
-    """Whether the small-batch path is the cheapest; without breaks a sum takes linear time."""
-    return bool(form.breaks) and 0 < rows.upper.numel() * rows.lower.shape[-1] <= _SMALL_BATCH
+def _is_small_batch(rows: Rows | PairInput) -> bool:
+    """Whether there are few enough pairs for the small-batch path."""
+    return 0 < rows.upper.numel() * rows.lower.shape[-1] <= _SMALL_BATCH
