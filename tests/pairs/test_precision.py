@@ -22,7 +22,7 @@ from rankwise.pairs import (
     pair_logsumexp,
     pair_sum,
 )
-from rankwise.pairs.precision import sum_dtype
+from rankwise.pairs.precision import single
 
 BOUND = 1e-5  # of the largest value, for 10⁴ to 10⁶ scores
 
@@ -113,13 +113,12 @@ def test_objectives_and_curvatures_take_it(monkeypatch):
 
 
 def test_it_belongs_to_its_context_and_ends_with_it():
-    upper, lower = sides()
     with rankwise.single_precision(), ThreadPoolExecutor(1) as pool:
         with pytest.raises(KeyError), rankwise.single_precision():
             raise KeyError
-        assert sum_dtype(upper, lower) == torch.float32
-        assert pool.submit(sum_dtype, upper, lower).result() == torch.float64
-    assert sum_dtype(upper, lower) == torch.float64
+        assert single.get()
+        assert not pool.submit(single.get).result()
+    assert not single.get()
 
 
 def test_what_overflows_says_so_as_in_float64():

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from rankwise.eager import Context, Function, eager_backward
 from rankwise.metrics.gather import gather_equal
-from rankwise.pairs.precision import accumulating
-from rankwise.pairs.rows import Combine, OfRows, Rows, share_rows
+from rankwise.pairs.rows import Combine, OfRows, Rows, accumulating, share_rows
 
 _WORTH_A_MESSAGE = 1 << 16  # scores of both sides; fewer are summed before a message arrives
 

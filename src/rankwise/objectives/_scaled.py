@@ -15,7 +15,7 @@ from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._batch import Batch
 from rankwise.objectives.base import Objective
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 ScoreScale = float | Literal["auto"]
 """What scores are divided by: a number, or their spread."""

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rankwise.checks import require_same_shape
 from rankwise.metrics.ranking import band, ratio
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 _STEPS = 200  # bisection alone needs 60 or so
 _EXACT = 1e-10  # tolerance, as a share of the mass

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import torch
-from torch import Tensor
-
 __all__ = ["single_precision"]
 
-_single: ContextVar[bool] = ContextVar("rankwise_single_precision", default=False)
+single: ContextVar[bool] = ContextVar("rankwise_single_precision", default=False)
+"""True where sums over pairs of float32 scores are added up in float32."""
 
 
 @contextmanager
@@ -36,21 +34,8 @@ def single_precision() -> Iterator[None]:
         ...     pair_sum(Hinge(), upper, lower)[0]  # 1 + 2 + … + 200
         tensor(20100.)
     """
-    token = _single.set(True)
+    token = single.set(True)
     try:
         yield
     finally:
-        _single.reset(token)
-
-
-def accumulating(t: Tensor) -> Tensor:
-    """Return the tensor in the dtype of sums: float64 where the device has it."""
-    return t.to(torch.float32 if t.device.type == "mps" else torch.float64)
-
-
-def sum_dtype(upper: Tensor, lower: Tensor) -> torch.dtype:
-    """Return the dtype in which the pairs of these scores are added up."""
-    if upper.device.type == "mps":
-        return torch.float32
-    precise = torch.float64 in (upper.dtype, lower.dtype)
-    return torch.float64 if precise or not _single.get() else torch.float32
+        single.reset(token)

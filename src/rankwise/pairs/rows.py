@@ -20,7 +20,6 @@ from rankwise.checks import (
     require_values,
     trusted,
 )
-from rankwise.pairs.precision import accumulating, sum_dtype
 from rankwise.pairs.ragged import Side, size_classes
 
 
@@ -53,15 +52,11 @@ class Rows:
         weight = None if weight is None else weight.to(dtype)
         return self.upper.to(dtype), self.lower.to(dtype), weight
 
-    def precise(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return uppers, lowers and weights, ones where none were given, in float64 if there is."""
+    def precise(self, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return uppers, lowers and weights, ones where none were given, in the dtype of sums."""
         weight = torch.ones_like(self.lower) if self.weight is None else self.weight
-        return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
-
-    def summed(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the same in the dtype in which their pairs are added up."""
-        weight = torch.ones_like(self.lower) if self.weight is None else self.weight
-        dtype = sum_dtype(self.upper, self.lower)
+        if dtype is None:
+            return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
         return self.upper.to(dtype), self.lower.to(dtype), weight.to(dtype)
 
 
@@ -129,6 +124,11 @@ def are_trusted_rows(given: PairInput) -> bool:
         and given.upper.dim() == 2 == given.lower.dim()
         and given.upper.shape[0] == given.lower.shape[0]
     )
+
+
+def accumulating(t: Tensor) -> Tensor:
+    """Return the tensor in the dtype of sums: float64 where the device has it."""
+    return t.to(torch.float32 if t.device.type == "mps" else torch.float64)
 
 
 def _as_rows(

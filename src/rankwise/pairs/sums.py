@@ -21,7 +21,7 @@ from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs._second import PairForms
 from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.precision import sum_dtype
+from rankwise.pairs.precision import single
 from rankwise.pairs.rows import PairInput, Rows, are_trusted_rows, over_lists, share_rows
 from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
 
@@ -133,15 +133,14 @@ def pair_curvature(
         with torch.no_grad():
             if can_compile(rows):
                 return compiled_sum((form,), rows)
-            dtype = sum_dtype(rows.upper, rows.lower)
-            return EngineSum.apply((form,), dtype, rows.upper, rows.lower, rows.weight)
+            return EngineSum.apply((form,), _sum_dtype(rows), rows.upper, rows.lower, rows.weight)
 
     return over_lists(of_rows, given)
 
 
 def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if method == "dense" or (method == "auto" and not isinstance(surrogate, Surrogate)):
-        return DenseReduce.apply(surrogate, sum_over_lower, *rows.summed())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise(_sum_dtype(rows)))
     if not isinstance(surrogate, Surrogate):
         raise ValueError(
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
@@ -153,7 +152,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if chosen == "small batch":
         return small_batch_sum(surrogate, *rows.own())
     if chosen == "dense":
-        return DenseReduce.apply(surrogate, sum_over_lower, *rows.summed())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise(_sum_dtype(rows)))
     if chosen == "sorted" and form.has_exponentials:
         raise ValueError(
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
@@ -163,8 +162,7 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
         require_compiled(rows)
         total = compiled_sum(forms, rows)
     else:
-        dtype = sum_dtype(rows.upper, rows.lower)
-        total = EngineSum.apply(forms, dtype, rows.upper, rows.lower, rows.weight)
+        total = EngineSum.apply(forms, _sum_dtype(rows), rows.upper, rows.lower, rows.weight)
     if form.growth and not torch.isfinite(total).all():
         warnings.warn(
             f"{surrogate} overflowed: scores of a pair differ by more than its scale allows; "
@@ -173,6 +171,12 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             stacklevel=4,
         )
     return total
+
+
+def _sum_dtype(rows: Rows) -> torch.dtype:
+    """Return the dtype in which the pairs of these scores are added up."""
+    precise = torch.float64 in (rows.upper.dtype, rows.lower.dtype) or not single.get()
+    return torch.float64 if precise and rows.upper.device.type != "mps" else torch.float32
 
 
 def _forms(surrogate: Surrogate) -> PairForms:

@@ -14,7 +14,7 @@ from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
 from rankwise.objectives.base import Objective, Reduction, Risk
 from rankwise.pairs import Linear, pair_logsumexp
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 TargetDistribution = Literal["exp", "uniform", "linear"]
 """How likely each relevant item should come first: p ∝ e^y, all alike, or p ∝ y."""

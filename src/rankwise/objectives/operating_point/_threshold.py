@@ -7,7 +7,7 @@ from torch import Tensor
 
 from rankwise.lists import Lists
 from rankwise.objectives._selection import between
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 _SLACK = 1e-9  # 0.3 · 10 is 3 items, though the product is 2.9999999999999996
 _NARROW = 1e-6  # of the mass: where weights are not whole numbers the threshold is one point

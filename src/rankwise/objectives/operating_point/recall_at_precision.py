@@ -11,7 +11,7 @@ from rankwise.objectives.base import Reduction
 from rankwise.objectives.operating_point._prior import odds, require_prior
 from rankwise.objectives.operating_point._threshold import negative_at, require_inside
 from rankwise.pairs import Sigmoid, Surrogate, as_surrogate, pair_sum
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 _ROUNDING = 1e-10
 

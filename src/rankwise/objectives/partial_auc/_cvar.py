@@ -13,7 +13,7 @@ from rankwise.objectives._selection import hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.objectives.partial_auc._selected import ranked_negatives
 from rankwise.pairs import Hinge, SquaredHinge, Surrogate, ZeroOne, pair_sum
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 
 def require_hinge(surrogate: Surrogate) -> Hinge | SquaredHinge:

@@ -12,7 +12,7 @@ from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
 from rankwise.pairs import Surrogate, pair_logsumexp
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 
 def temperature_for(name: str, temperature: float | None, share: float) -> float:

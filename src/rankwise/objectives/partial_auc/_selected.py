@@ -12,7 +12,7 @@ from rankwise.metrics.auc import SLACK
 from rankwise.objectives._selection import between, gathered, hardest
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.pairs import Surrogate
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 
 def ranked_negatives(

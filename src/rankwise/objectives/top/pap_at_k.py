@@ -13,7 +13,7 @@ from rankwise.objectives._selection import gathered, hardest
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.top._margins import unit_of_margins
 from rankwise.pairs import Hinge, Sigmoid, Surrogate, pair_sum
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 PApForm = Literal["avg", "max", "ts", "ts_eq14", "ramp", "soft"]
 

@@ -13,7 +13,7 @@ from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 from rankwise.objectives._selection import hardest, soft_hardest, sum_of_hardest
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.top._margins import unit_of_margins
-from rankwise.pairs.precision import accumulating
+from rankwise.pairs.rows import accumulating
 
 PrecisionForm = Literal["avg", "ramp", "max", "soft"]
 

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from rankwise.eager import Context, Function, differentiable_backward, gradients_of
 from rankwise.pairs._engine.knots import Knots
-from rankwise.pairs.precision import accumulating
-from rankwise.pairs.rows import Rows
+from rankwise.pairs.rows import Rows, accumulating
 from rankwise.pairs.surrogates import Hinge, Linear
 
 
