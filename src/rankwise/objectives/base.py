@@ -125,9 +125,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     whole_positives: ClassVar[bool] = False
     uses_previous_scores: ClassVar[bool] = False
     twice_differentiable: bool = False
-    refuses_second: bool = (
-        False  # the gradient of :meth:`rescale` raises where it is differentiated
-    )
+    refuses_second: bool = False  # the gradient of rescale raises if it is differentiated
     memory_by: MemoryBy = None
     memory_size: int = 1  # how many lists or items the memory was made for
     summary_width: int = 0  # numbers that :meth:`summarize` gives for each list; 0: not asked

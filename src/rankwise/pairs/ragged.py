@@ -74,6 +74,8 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     Every rectangle comes with the places of its lists in ascending order of all ids.
     """
     sides, n_lists = number_lists(*groups)
+    if n_lists == 0:
+        return
     counts = [torch.bincount(side, minlength=n_lists) for side in sides]
     orders = [_stable_order(side, n_lists) for side in sides]
     starts = [count.cumsum(0) - count for count in counts]
@@ -81,18 +83,16 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     code = torch.zeros(n_lists, dtype=torch.long, device=groups[0].device)
     for count in counts:
         code = code * 64 + torch.frexp(count.double()).exponent
-    sizes = torch.bincount(code, minlength=1)  # few numbers: to sort them would take longer
-    classes = sizes.nonzero().squeeze(-1)
-    if len(classes) <= 1:
-        every = torch.arange(n_lists, device=code.device)
+    sizes = torch.bincount(code)  # few numbers: to sort them would take longer
+    classes, every = sizes.nonzero().squeeze(-1), torch.arange(n_lists, device=code.device)
+    if len(classes) == 1:
         sides_of_all = zip(orders, starts, counts, strict=True)
-        if n_lists:
-            yield every, [_rectangle(*side, is_all=True) for side in sides_of_all]
+        yield every, [_rectangle(*side, is_all=True) for side in sides_of_all]
         return
-    which = torch.zeros_like(sizes).scatter_(0, classes, torch.arange(len(classes)).to(sizes))[code]
+    which = torch.searchsorted(classes, code)
     members_by_class = _stable_order(which, len(classes))
     if members_by_class is None:
-        members_by_class = torch.arange(n_lists, device=code.device)
+        members_by_class = every
     for members in torch.split(members_by_class, sizes[classes].tolist()):
         yield (
             members,
