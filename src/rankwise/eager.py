@@ -61,7 +61,7 @@ class Function(torch.autograd.Function):
     @classmethod
     def apply(cls, *arguments: object) -> Tensor:
         """Call the function, without torch's preparations for torch.func, which is refused."""
-        result: Tensor = super(torch.autograd.Function, cls).apply(*arguments)
+        result: Tensor = super(torch.autograd.Function, cls).apply(*arguments)  # type: ignore[misc]
         return result
 
 
