@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from unittest.mock import patch
 
-import numpy as np
 import torch
 from benchmarks.timing import Result, measure_in_fresh_process, seconds_side_by_side
 from torch import Tensor
 
+from rankwise import single_precision
 from rankwise.pairs import (
     BarrierHinge,
     Exponential,
@@ -27,7 +25,6 @@ from rankwise.pairs import (
     pair_logsumexp,
     pair_sum,
 )
-from rankwise.pairs._engine import autograd as engine
 from rankwise.pairs.sums import Method
 
 RATE = 0.05  # share of positives
@@ -112,88 +109,33 @@ def many_lists() -> Iterator[Result]:
 
 
 def growth() -> Iterator[Result]:
-    yield from _growth("exponential", {OneSidedHuber(0.1): "<= 1.15", Sigmoid(1.0): "<= 1.15"})
-
-
-def _growth(method: Method, limits: dict[Surrogate, str]) -> Iterator[Result]:
     sizes = [10_000, 100_000, 1_000_000, 10_000_000]
-    how = " compiled" if method == "compiled" else ""
-    for surrogate, limit in limits.items():
+    for surrogate in (OneSidedHuber(0.1), Sigmoid(1.0)):
         times = []
         for n in sizes:
             torch.manual_seed(0)
-            run = forward_backward(surrogate, *split(torch.randn(n)), method=method)
+            run = forward_backward(surrogate, *split(torch.randn(n)), method="exponential")
             times += seconds_side_by_side([run], 15 if n < 1_000_000 else 3)
-        exponent = _slope([math.log(n) for n in sizes], [math.log(t) for t in times])
         detail = {"scores": sizes, "ms": [1e3 * t for t in times]}
-        name = f"{surrogate}{how}, growth from 10⁴ to 10⁷ scores: fitted exponent"
-        yield Result(name, exponent, "", limit, detail)
+        name = f"{surrogate}, growth from 10⁴ to 10⁷ scores: fitted exponent"
+        yield Result(name, fitted_exponent(sizes, times), "", "<= 1.15", detail)
 
 
-def compiled() -> Iterator[Result]:
-    """With numba, on one thread, against ``np.sort`` of the same scores."""
-    surrogate, limits = (
-        OneSidedHuber(0.1),
-        {(6, 0.05): "<= 1.2", (6, 0.5): "<= 2.5", (7, 0.05): "<= 2"},
-    )
-    with one_thread():
-        for (digits, positives), limit in limits.items():
-            torch.manual_seed(0)
-            scores = torch.randn(10**digits)
-            array, sides = scores.numpy(), split(scores, positives)
-            ours, theirs, sort = seconds_side_by_side(
-                [
-                    forward_backward(surrogate, *sides, method="compiled"),
-                    forward_backward(surrogate, *sides, method="sorted"),
-                    partial(np.sort, array),
-                ],
-                7 if digits < 7 else 3,
-            )
-            detail = {"ms": 1e3 * ours, "torch_ms": 1e3 * theirs, "np_sort_ms": 1e3 * sort}
-            what = f"{surrogate} compiled, 10^{digits} scores, {positives:.0%} positive"
-            yield Result(f"{what}, forward + backward", ours / sort, "× np.sort", limit, detail)
-            yield Result(f"{what}: compiled against torch", theirs / ours, "× faster", "", detail)
-        yield from _growth("compiled", {OneSidedHuber(0.1): "<= 1.1", Sigmoid(1.0): ""})
-
-
-def ragged() -> Iterator[Result]:
-    """10⁵ lists of 10 scores, flat with group ids against rectangles."""
-    torch.manual_seed(0)
-    upper, lower = (torch.randn(100_000, 5) for _ in range(2))
-    ids = torch.arange(100_000).repeat_interleave(5)
-    groups = {"upper_groups": ids, "lower_groups": ids}
-    methods: tuple[Method, ...] = ("auto", "exponential")
-    with one_thread():
-        for surrogate in (OneSidedHuber(0.1), Sigmoid(10.0)):
-            for method in methods:
-                flat, rectangles = seconds_side_by_side(
-                    [
-                        forward_backward(
-                            surrogate, upper.reshape(-1), lower.reshape(-1), method, **groups
-                        ),
-                        forward_backward(surrogate, upper, lower, method),
-                    ],
-                    5,
-                )
-                detail = {"flat_ns": 1e3 * flat, "rectangles_ns": 1e3 * rectangles}
-                name = f"{surrogate}, 10⁵ lists of 10 scores, flat with groups, {method}"
-                yield Result(name, flat / rectangles, "× rectangles", "<= 2", detail)
-
-
-def _slope(x: list[float], y: list[float]) -> float:
+def fitted_exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
+    x, y = [math.log(n) for n in sizes], [math.log(t) for t in times]
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     products = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     return products / sum((a - mean_x) ** 2 for a in x)
 
 
 def float32() -> Iterator[Result]:
-    """Error of sorted sums in float32, as on devices without float64, against those in float64."""
+    """Error of sorted sums under ``single_precision()`` against those in float64."""
     for surrogate in (OneSidedHuber(0.1), Logistic(1.0)):
         for digits in (4, 5, 6):
             torch.manual_seed(0)
             upper, lower = split(torch.randn(10**digits))
             precise = _sums_and_gradients(surrogate, upper, lower)
-            with patch.object(engine, "accumulating", Tensor.float):
+            with single_precision():
                 rough = _sums_and_gradients(surrogate, upper, lower)
             for what, exact, found in zip(("sum", "gradient"), precise, rough, strict=True):
                 error = float((found - exact).abs().max() / exact.abs().max())
@@ -249,4 +191,4 @@ def memory() -> Iterator[Result]:
     )
 
 
-ALL = [one_list, log_sum_exp, many_lists, growth, compiled, ragged, float32, dense, memory]
+ALL = [one_list, log_sum_exp, many_lists, growth, float32, dense, memory]

@@ -16,10 +16,12 @@ from typing import Any
 import numpy
 import torch
 from benchmarks import (
+    compiled,
     detection,
     imports,
     killed_worker,
     larger,
+    many_lists,
     metrics,
     metrics_at_size,
     objectives,
@@ -43,6 +45,8 @@ GROUPS = {
     f"{module.__name__.split('.')[-1]}.{measurement.__name__}": measurement
     for module in (
         pairs,
+        compiled,
+        many_lists,
         metrics,
         metrics_at_size,
         scale,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 import torch
 from benchmarks.pairs import one_thread
-from benchmarks.timing import Result
+from benchmarks.timing import Result, least_processor_seconds
 from torch import Tensor
 
 from rankwise.metrics import auroc, average_precision
@@ -22,18 +21,6 @@ POSITIVE = 0.05
 def _step(loss: torch.nn.Module, scores: Tensor, target: Tensor) -> None:
     scores.grad = None
     loss(scores, target).backward()
-
-
-def _least_processor_seconds(calls: list[Callable[[], object]], repeats: int) -> list[float]:
-    """Least processor time of calls taken in turns: other work on the machine changes it least."""
-    least = [float("inf")] * len(calls)
-    for repeat in range(repeats + 1):
-        for number, call in enumerate(calls):
-            start = time.process_time()
-            call()
-            if repeat:  # the first one compiles
-                least[number] = min(least[number], time.process_time() - start)
-    return least
 
 
 def growth() -> Iterator[Result]:
@@ -56,7 +43,7 @@ def growth() -> Iterator[Result]:
             }
             repeats = 30 if n < 1_000_000 else 5
             every: list[Callable[[], object]] = [partial(np.sort, array), *calls.values()]
-            sort, *taken = _least_processor_seconds(every, repeats)
+            sort, *taken = least_processor_seconds(every, repeats)
             sorts.append(1e3 * sort)
             for name, each in zip(calls, taken, strict=True):
                 times.setdefault(name, []).append(1e3 * each)

@@ -21,6 +21,7 @@ from rankwise import (
 from rankwise.checks import no_checks
 from rankwise.naming import metric, objective, register
 from rankwise.objectives import embedding_scores
+from rankwise.pairs.precision import single_precision
 
 __version__: str
 
@@ -48,4 +49,5 @@ __all__ = [
     "training",
     "vision",
     "no_checks",
+    "single_precision",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -58,11 +58,11 @@ class Context(Protocol[T]):
 class Function(torch.autograd.Function):
     """Autograd function of one result, with a type for its call."""
 
-    if TYPE_CHECKING:
-
-        @classmethod
-        def apply(cls, *arguments: object) -> Tensor:
-            """Call the function."""
+    @classmethod
+    def apply(cls, *arguments: object) -> Tensor:
+        """Call the function, without torch's preparations for torch.func, which is refused."""
+        result: Tensor = super(torch.autograd.Function, cls).apply(*arguments)  # type: ignore[misc]
+        return result
 
 
 _FIRST_ONLY = (
@@ -166,23 +166,6 @@ class _Refused(Function):
         raise RuntimeError(ctx.kept)
 
 
-class _FirstGradientOnly(Function):
-    """The same scores, with a gradient that cannot be differentiated."""
-
-    @staticmethod
-    def forward(ctx: Context[str], scores: Tensor, message: str) -> Tensor:
-        ctx.kept = message
-        ctx.save_for_backward(scores)
-        return scores.view_as(scores)
-
-    @staticmethod
-    def backward(ctx: Context[str], *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        (gradient,) = gradients
-        if torch.is_grad_enabled():
-            gradient = refuse_second(gradient, *ctx.saved_tensors, message=ctx.kept)
-        return gradient, None
-
-
 def first_gradient_only(scores: Tensor, what: str) -> Tensor:
     """Return the same scores; a second derivative of what is computed from them raises.
 
@@ -191,12 +174,21 @@ def first_gradient_only(scores: Tensor, what: str) -> Tensor:
     """
     if not (torch.is_grad_enabled() and scores.requires_grad):
         return scores
-    return _FirstGradientOnly.apply(
-        scores,
-        f"{what} has first gradients only, since these hold a part of it constant, and a second "
-        "derivative was asked for; leave out create_graph=True, or take an objective that is "
-        "twice_differentiable, such as PairwiseAUC",
-    )
+
+    def refuse(gradient: Tensor) -> Tensor | None:
+        if not torch.is_grad_enabled():  # no create_graph=True
+            return None
+        message = (
+            f"{what} has first gradients only, since these hold a part of it constant, and a "
+            "second derivative was asked for; leave out create_graph=True, or take an objective "
+            "that is twice_differentiable, such as PairwiseAUC"
+        )
+        return refuse_second(gradient, scores, message=message)
+
+    # A hook of torch's own node costs a third of an autograd function in Python.
+    same = scores.view_as(scores)
+    same.register_hook(refuse)
+    return same
 
 
 def _with_graph(gradient: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 import torch
 from torch import Tensor
@@ -106,7 +106,7 @@ class Lists:
         """Which list of the data set each one is; 0 for all where no ids are given."""
         if self.list_ids is not None:
             return self.list_ids
-        return torch.zeros(self.positives.shape[0], dtype=torch.long, device=self.positives.device)
+        return same_ids(self.positives.shape[0], self.positives.device)
 
     @property
     def present(self) -> Tensor | None:
@@ -197,6 +197,8 @@ class Lists:
 
     def detached(self) -> Lists:
         """Return the same lists without a graph."""
+        if not (self.positives.requires_grad or self.negatives.requires_grad):
+            return self
         lists = self.replace(positives=self.positives.detach(), negatives=self.negatives.detach())
         lists.__dict__["scratch"] = self.scratch
         return lists
@@ -219,6 +221,18 @@ def _mean(values: Tensor, dtype: torch.dtype) -> Tensor:
     if values.dtype is dtype:
         return values.mean(-1)
     return values.mean(-1, dtype=torch.promote_types(values.dtype, dtype))
+
+
+def same_ids(count: int, device: torch.device) -> Tensor:
+    """Return the id 0 of lists that have none of their own, (count,); it must not be changed."""
+    return _constant(0, torch.long, device).expand(count)
+
+
+@cache
+def _constant(value: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """One number, kept: a small batch notices how long it takes to make it."""
+    with torch.inference_mode(False):  # else it could never take part in a gradient
+        return torch.full((), value, dtype=dtype, device=device)
 
 
 _FIELDS = tuple(Lists.__dataclass_fields__)  # the last two hold no tensors of their own
@@ -367,6 +381,9 @@ def in_rows(
     scores: Tensor, target: Tensor, *others: Tensor | None
 ) -> tuple[Tensor, Tensor, *tuple[Tensor | None, ...]]:
     """Return tensors of one shape (…, items) as rows of lists, (lists, items)."""
+    if scores.dim() == 1:  # the shortest way, which a small batch notices
+        rest = [None if t is None else t.unsqueeze(0) for t in others]
+        return scores.unsqueeze(0), target.unsqueeze(0), *rest
     rows = math.prod(scores.shape[:-1]), scores.shape[-1]
     reshaped = [None if t is None else t.reshape(rows) for t in others]
     return scores.reshape(rows), target.reshape(rows), *reshaped
@@ -397,10 +414,10 @@ def _side(
         weights = _as_numbers(chosen, dtype)
         return None, weights if weight is None else weights * weight, False
     if chosen.shape[0] == 1:  # one list needs no padding
-        where = chosen.reshape(-1).nonzero().view(1, -1)
+        where = chosen.squeeze(0).nonzero().view(1, -1)
         if weight is not None:
             return where, weight.gather(-1, where), False
-        return where, torch.ones(where.shape, dtype=dtype, device=where.device), True
+        return where, _constant(1, dtype, where.device).expand(where.shape), True
     counts = chosen.view(torch.uint8).sum(-1, dtype=torch.int32)
     shortest, longest = (end.item() for end in counts.aminmax()) if len(counts) else (0, 0)
     columns = _columns(chosen, sparse=longest * _SPARSE <= chosen.shape[1])

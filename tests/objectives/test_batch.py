@@ -33,7 +33,8 @@ def test_ragged_lists_become_rectangles_with_their_ids():
     found = {}
     for batch in read_batch(scores, scores > 2, arguments, "list"):
         for row, key in enumerate(batch.list_ids.tolist()):
-            found[key] = batch.scores[row][batch.mask[row]].tolist()
+            present = slice(None) if batch.mask is None else batch.mask[row]
+            found[key] = batch.scores[row][present].tolist()
     assert found == {40: [1, 4], 70: [5], 90: [0, 2, 3]}
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -20,6 +23,7 @@ from rankwise.pairs import (
     Surrogate,
     ZeroOne,
 )
+from rankwise.pairs.surrogates.base import PiecewisePolynomial, Polynomials
 
 POLYNOMIAL: list[Surrogate] = [
     ZeroOne(),
@@ -38,6 +42,31 @@ EXPONENTIAL: list[Surrogate] = [
     Exponential(0.5),
 ]
 SURROGATES = POLYNOMIAL + EXPONENTIAL
+
+
+@dataclass(frozen=True)
+class Cubic(PiecewisePolynomial):
+    """(1 − x)₊³."""
+
+    def value(self, x: Tensor) -> Tensor:
+        return (1 - x).clamp_min(0) ** 3
+
+    def polynomials(self) -> Polynomials:
+        return (-math.inf, (1.0, -3.0, 3.0, -1.0)), (1.0, ())
+
+
+@dataclass(frozen=True)
+class Quintic(PiecewisePolynomial):
+    """x³ − x⁵ below −1/2 and x³ + x⁴/2 above it: a jump, and odd powers on both sides."""
+
+    def value(self, x: Tensor) -> Tensor:
+        return x**3 + torch.where(x < -0.5, -(x**5), 0.5 * x**4)
+
+    def polynomials(self) -> Polynomials:
+        return (-math.inf, (0, 0, 0, 1.0, 0, -1.0)), (-0.5, (0, 0, 0, 1.0, 0.5))
+
+
+HIGHER: list[Surrogate] = [Cubic(), Quintic()]  # powers beyond x²
 DIFFERENTIABLE = [
     s for s in SURROGATES if not isinstance(s, ZeroOne | Hinge | BarrierHinge | OneSidedSigmoid)
 ]

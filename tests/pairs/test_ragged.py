@@ -16,7 +16,8 @@ def test_every_item_is_in_the_row_of_its_group_once(left, right):
     for places, sides in size_classes(left, right):
         for which, (side, groups) in enumerate(zip(sides, (left, right), strict=True)):
             for row, group in enumerate(ids[places].tolist()):
-                positions = side.positions[row][side.mask[row]].tolist()
+                positions = side.positions[row]
+                positions = (positions if side.mask is None else positions[side.mask[row]]).tolist()
                 assert all(int(groups[p]) == group for p in positions)
                 seen[which].extend(positions)
     assert sorted(seen[0]) == list(range(len(left)))
@@ -26,7 +27,7 @@ def test_every_item_is_in_the_row_of_its_group_once(left, right):
 def test_less_than_half_is_padding():
     groups = torch.repeat_interleave(torch.arange(300), torch.arange(300) % 97 + 1)
     classes = list(size_classes(groups))
-    cells = sum(side.mask.numel() for _, (side,) in classes)
+    cells = sum(side.positions.numel() for _, (side,) in classes)
     assert cells < 2 * len(groups)
     assert len(classes) <= 7
 
@@ -40,3 +41,17 @@ def test_take_fills_and_is_differentiable():
     table.sum().backward()
     assert flat.grad is not None
     assert flat.grad.tolist() == [1] * 5
+
+
+def test_lists_of_one_length_need_no_mask_and_in_order_no_copy():
+    flat = torch.arange(6.0)
+    ((_, (side,)),) = size_classes(torch.tensor([3, 3, 5, 5, 9, 9]))
+    assert side.mask is None
+    assert side.in_order
+    assert side.take(flat).data_ptr() == flat.data_ptr()
+    ((_, (side,)),) = size_classes(torch.tensor([5, 3, 9, 3, 5, 9]))
+    assert side.mask is None
+    assert not side.in_order
+    assert side.take(flat).tolist() == [[1, 3], [0, 4], [2, 5]]
+    values, places = side.restore(side.take(flat))
+    assert torch.equal(values, flat[places])

@@ -114,7 +114,7 @@ class MovingAverage(nn.Module):
         estimates = estimates.detach().to(self.value.dtype)
         estimate, previous = estimates, None
         if estimates.shape[-1] > width:
-            estimate, previous = estimates[..., :width], estimates[..., width:]
+            estimate, previous = estimates.split(width, dim=-1)
         known, seen = self._known(ids)
         if not self.learns or rate == self.correction == 0:
             moved = known

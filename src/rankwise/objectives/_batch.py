@@ -110,9 +110,13 @@ def _ragged(batch: Batch, groups: Tensor, list_ids: Tensor | None) -> list[Batch
     present = batch._replace(mask=None)
     batches = []
     for order, (side,) in size_classes(groups):
+        mask = side.mask
+        if batch.mask is not None:
+            kept = batch.mask[side.positions]
+            mask = kept if mask is None else mask & kept
         batches.append(
             present.map(side.take)._replace(
-                mask=side.mask if batch.mask is None else side.mask & batch.mask[side.positions],
+                mask=mask,
                 list_ids=None if list_ids is None else list_ids[order],
                 order=order,
             )

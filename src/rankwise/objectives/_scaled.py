@@ -10,6 +10,7 @@ from torch import Tensor
 
 from rankwise.checks import require_positive
 from rankwise.eager import Context, Function, eager_backward
+from rankwise.lists import same_ids
 from rankwise.memory import MovingAverage
 from rankwise.objectives._arguments import Reduction
 from rankwise.objectives._batch import Batch
@@ -44,6 +45,7 @@ class ScaledObjective(Objective):
         if score_scale != "auto":
             require_positive("score_scale", score_scale)
         self.score_scale = score_scale
+        self.refuses_second = score_scale == "auto"
         self.spread = MovingAverage(1, ema_rate=_EMA_RATE) if running else None
 
     def rescale(self, batches: list[Batch]) -> tuple[list[Batch], Tensor | float]:
@@ -57,13 +59,16 @@ class ScaledObjective(Objective):
         batch, alone = batches[0], len(batches) == 1 and self.exchange is None
         plain = batch.scores.shape[0] == 1 and batch.mask is None and batch.weight is None
         if with_gradient and alone and plain and 0 < batch.scores.shape[1] <= _BLOCK_ITEMS:
-            scores = accumulating(batch.scores.detach())
+            # In float32 at least, which is enough: torch takes the variance about a running mean.
+            scores = batch.scores.detach()
+            if scores.dtype in (torch.float16, torch.bfloat16):
+                scores = scores.float()
             variance, mean = torch.var_mean(scores, correction=0)
             floor = torch.finfo(batch.scores.dtype).tiny
-            # Below the floor the scale is a constant, and has no gradient.
-            unit = torch.where(variance > floor, (scores - mean) / variance.sqrt(), 0)
             divisor = self._spread_of(variance, floor)
-            divided = _OneListInUnits.apply(batch.scores, unit, divisor)
+            # Below the floor the scale is a constant, and has no gradient.
+            held = torch.threshold(variance, floor, torch.inf)
+            divided = _OneListInUnits.apply(batch.scores, scores - mean, held, divisor)
             previous = None if batch.previous is None else batch.previous / divisor
             return [batch._replace(scores=divided, previous=previous)], 1.0
         moments = measure(batches, None if self.exchange is None else self.exchange.total)
@@ -78,31 +83,33 @@ class ScaledObjective(Objective):
         """The spread of a batch or, if it is running, of the batches up to this one."""
         if self.spread is not None:
             # NaN, of no list or of NaN scores under no_checks(), must not stay in the average.
-            key = torch.zeros(1, dtype=torch.long, device=variance.device)
-            known = variance < torch.inf
-            variance = self.spread.update(key, variance.reshape(1, 1), valid=known).reshape(())
+            known, estimate = variance < torch.inf, variance.view(1, 1)
+            variance = self.spread.update(same_ids(1, variance.device), estimate, valid=known)
+            variance = variance.view(())
         # Scores that are all but tied are not blown up beyond what their gradients can hold.
-        return torch.where(variance > 0, variance.clamp_min(floor).sqrt(), 1)
+        return torch.threshold(variance, 0, 1).clamp_min(floor).sqrt()
 
 
 class _OneListInUnits(Function):
     """Scores divided by their spread, with the gradient of a loss of s/σ(s).
 
-    That is (g − u·mean(u·g))/σ, where u are the scores with mean 0 and spread 1, and g arrives.
+    That is (g − a·mean(a·g)/variance)/σ, where a are the scores less their mean, and g arrives.
     """
 
     @staticmethod
-    def forward(ctx: Context[None], scores: Tensor, unit: Tensor, spread: Tensor) -> Tensor:
-        ctx.save_for_backward(scores, unit, spread)
+    def forward(
+        ctx: Context[None], scores: Tensor, apart: Tensor, variance: Tensor, spread: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(scores, apart, variance, spread)
         return scores / spread
 
     @staticmethod
     @eager_backward
     def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
-        (gradient,), (_, unit, spread) = arriving, ctx.saved_tensors
-        along = (unit * gradient).sum()
-        across = torch.addcmul(gradient, unit, along, value=-1 / unit.shape[1])
-        return (across / spread).to(gradient.dtype), None, None
+        (gradient,), (_, apart, variance, spread) = arriving, ctx.saved_tensors
+        along = (apart * gradient).sum() / variance
+        across = torch.addcmul(gradient, apart, along, value=-1 / apart.shape[1])
+        return across.div_(spread).to(gradient.dtype), None, None, None
 
 
 class Block(NamedTuple):

@@ -128,6 +128,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     sums_negatives: bool = False
     uses_previous_scores: ClassVar[bool] = False
     twice_differentiable: bool = False
+    refuses_second: bool = False  # the gradient of rescale raises if it is differentiated
     memory_by: MemoryBy = None
     memory_size: int = 1  # how many lists or items the memory was made for
     summary_width: int = 0  # numbers that :meth:`summarize` gives for each list; 0: not asked
@@ -221,7 +222,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
     def evaluate(self, scores: Tensor, target: Tensor, arguments: CallArguments) -> Tensor:
         """Compute the value of a call: the steps of every objective, top to bottom."""
         fill_masked = self.check(scores, target, arguments)
-        if not self.twice_differentiable:
+        if not (self.twice_differentiable or self.refuses_second):
             scores = first_gradient_only(scores, type(self).__name__)
         kind = scores.device.type
         autocast = torch.is_autocast_enabled(kind)
@@ -247,7 +248,11 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             Whether masked items hold values that have to be replaced before they are used.
         """
         name, by, mask = type(self).__name__, self.memory_by, arguments.mask
-        given = {key: value for key, value in arguments._asdict().items() if value is not None}
+        given = {
+            key: value
+            for key, value in zip(CallArguments._fields, arguments, strict=True)
+            if value is not None
+        }
         if "previous_scores" in given and not self.uses_previous_scores:
             raise ValueError(
                 f"previous_scores are for objectives that use them, such as StableAP and XRisk, "
@@ -359,7 +364,7 @@ class Objective(ReprFromOptions, nn.Module, ABC):
         dtype = torch.promote_types(scores.dtype, torch.float32)
         count = sum(part.values.shape[0] for part in risks)
         if len(risks) == count == 1:
-            total = risks[0].values.reshape(())
+            total = risks[0].values.squeeze(0)
         else:
             counted = [part.values.sum() for part in risks if part.values.shape[0]]
             total = sum(counted[1:], counted[0]) if counted else scores.new_zeros((), dtype=dtype)

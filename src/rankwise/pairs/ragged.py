@@ -19,16 +19,29 @@ class Side:
     """One side of a size class: where each padded cell comes from in the flat input."""
 
     positions: Tensor  # (rows, longest) index into the flat input; 0 where nothing is
-    mask: Tensor  # (rows, longest) True where a cell holds an item
+    mask: Tensor | None  # (rows, longest) True where a cell holds an item; None: all do
+    in_order: bool  # the cells are the flat input as it is
 
     def take(self, flat: Tensor, fill: float = 0.0) -> Tensor:
         """The flat values laid out in this rectangle, differentiable in them."""
+        shape = self.positions.shape
         if len(flat) == 0:  # nothing to point at: every cell is padding
-            return flat.new_full(self.mask.shape, fill)
-        # Padding is taken from behind the last item. The gradient of an index would sort places.
+            return flat.new_full(shape, fill)
+        if self.in_order:
+            return flat.reshape(shape)
+        # The gradient of an index would sort places; that of a gather does not.
+        if self.mask is None:
+            return flat.gather(0, self.positions.reshape(-1)).reshape(shape)
+        # Padding is taken from behind the last item.
         cells = self.positions.masked_fill(~self.mask, len(flat)).reshape(-1)
         padded = torch.cat([flat, flat.new_full((1,), fill)])
-        return padded.gather(0, cells).reshape(self.mask.shape)
+        return padded.gather(0, cells).reshape(shape)
+
+    def restore(self, cells: Tensor) -> tuple[Tensor, Tensor]:
+        """The items of a rectangle, flat, and the place of each of them in the flat input."""
+        if self.mask is None:
+            return cells.reshape(-1), self.positions.reshape(-1)
+        return cells.masked_select(self.mask), self.positions[self.mask]
 
 
 def number_lists(*groups: Tensor) -> tuple[tuple[Tensor, ...], int]:
@@ -61,6 +74,8 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     Every rectangle comes with the places of its lists in ascending order of all ids.
     """
     sides, n_lists = number_lists(*groups)
+    if n_lists == 0:
+        return
     counts = [torch.bincount(side, minlength=n_lists) for side in sides]
     orders = [_stable_order(side, n_lists) for side in sides]
     starts = [count.cumsum(0) - count for count in counts]
@@ -68,12 +83,21 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
     code = torch.zeros(n_lists, dtype=torch.long, device=groups[0].device)
     for count in counts:
         code = code * 64 + torch.frexp(count.double()).exponent
-    classes, which, sizes = torch.unique(code, return_inverse=True, return_counts=True)
-    for members in torch.split(_stable_order(which, len(classes)), sizes.tolist()):
+    sizes = torch.bincount(code)  # few numbers: to sort them would take longer
+    classes, every = sizes.nonzero().squeeze(-1), torch.arange(n_lists, device=code.device)
+    if len(classes) == 1:
+        sides_of_all = zip(orders, starts, counts, strict=True)
+        yield every, [_rectangle(*side, is_all=True) for side in sides_of_all]
+        return
+    which = torch.searchsorted(classes, code)
+    members_by_class = _stable_order(which, len(classes))
+    if members_by_class is None:
+        members_by_class = every
+    for members in torch.split(members_by_class, sizes[classes].tolist()):
         yield (
             members,
             [
-                _rectangle(order, start[members], count[members])
+                _rectangle(order, start[members], count[members], is_all=False)
                 for order, start, count in zip(orders, starts, counts, strict=True)
             ],
         )
@@ -82,20 +106,27 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
 _DIGIT = 15  # bits: torch sorts integers of 16 by radix, ten times as fast as longer ones
 
 
-def _stable_order(numbers: Tensor, count: int) -> Tensor:
-    """The stable order of whole numbers below ``count``, digit by digit."""
-    order = torch.arange(len(numbers), device=numbers.device)
+def _stable_order(numbers: Tensor, count: int) -> Tensor | None:
+    """The stable order of whole numbers below ``count``, digit by digit; None if they have it."""
     if bool((numbers[1:] >= numbers[:-1]).all()):
-        return order
+        return None
+    order = torch.arange(len(numbers), device=numbers.device)
     for shift in range(0, max(1, (count - 1).bit_length()), _DIGIT):
         digit = (numbers[order] >> shift) & ((1 << _DIGIT) - 1)
         order = order[torch.sort(digit.to(torch.int16), stable=True).indices]
     return order
 
 
-def _rectangle(order: Tensor, start: Tensor, count: Tensor) -> Side:
-    longest = int(count.max()) if len(count) else 0
-    column = torch.arange(longest, device=order.device)
-    mask = column < count[:, None]
-    cell = (start[:, None] + column).masked_fill_(~mask, 0)
-    return Side(order[cell] if len(order) else cell, mask)
+def _rectangle(order: Tensor | None, start: Tensor, count: Tensor, *, is_all: bool) -> Side:
+    """The lists that start here; ``order`` of all items is None where they lie list by list."""
+    shortest, longest = (int(end) for end in count.aminmax())
+    column = torch.arange(longest, device=start.device)
+    cell, mask = start[:, None] + column, None
+    if shortest < longest:
+        mask = column < count[:, None]
+        cell.masked_fill_(~mask, 0)
+    return Side(
+        cell if order is None or len(order) == 0 else order[cell],
+        mask,
+        in_order=is_all and mask is None and order is None,
+    )

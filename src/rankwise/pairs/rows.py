@@ -52,10 +52,12 @@ class Rows:
         weight = None if weight is None else weight.to(dtype)
         return self.upper.to(dtype), self.lower.to(dtype), weight
 
-    def precise(self) -> tuple[Tensor, Tensor, Tensor]:
+    def precise(self, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Return uppers, lowers and weights, ones where none were given, in the dtype of sums."""
         weight = torch.ones_like(self.lower) if self.weight is None else self.weight
-        return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
+        if dtype is None:
+            return accumulating(self.upper), accumulating(self.lower), accumulating(weight)
+        return self.upper.to(dtype), self.lower.to(dtype), weight.to(dtype)
 
 
 OfRows = Callable[[Rows], Tensor]
@@ -222,7 +224,8 @@ def _ragged_rows(
     for _, (uppers, lowers) in size_classes(upper_groups, lower_groups):
         mask = lowers.mask
         if given.lower_mask is not None and len(given.lower_mask):
-            mask = mask & given.lower_mask[lowers.positions]
+            present = given.lower_mask[lowers.positions]
+            mask = present if mask is None else mask & present
         rows, _ = _as_rows(
             uppers.take(given.upper),
             lowers.take(given.lower),
@@ -237,6 +240,8 @@ def _regroup(parts: list[tuple[Tensor, Side]], like: Tensor) -> Tensor:
     """Return the results of the rectangles in the flat order of their inputs."""
     if not parts:
         return like.new_zeros(0)
-    values = torch.cat([values.masked_select(side.mask) for values, side in parts])
-    positions = torch.cat([side.positions[side.mask] for _, side in parts])
+    if len(parts) == 1 and parts[0][1].in_order:
+        return parts[0][0].reshape(-1)
+    restored = [side.restore(values) for values, side in parts]
+    values, positions = (torch.cat(each) for each in zip(*restored, strict=True))
     return torch.zeros_like(values).index_copy(0, positions, values)

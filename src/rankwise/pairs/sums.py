@@ -21,6 +21,7 @@ from rankwise.pairs._engine.autograd import EngineSum
 from rankwise.pairs._second import PairForms
 from rankwise.pairs._small_batch import small_batch_sum
 from rankwise.pairs.forms import PairForm
+from rankwise.pairs.precision import single
 from rankwise.pairs.rows import PairInput, Rows, are_trusted_rows, over_lists, share_rows
 from rankwise.pairs.surrogates import PairFunction, Surrogate, as_surrogate
 
@@ -46,9 +47,9 @@ def pair_sum(
     """Compute Σ_j weight_j · ℓ(upper_i − lower_j) over its list for every element of ``upper``.
 
     The sum is twice differentiable in ``upper``, ``lower`` and ``weight``. It is computed in
-    float64 (float32 where the device has no float64; small batches in the dtype of the scores, at
-    least float32) and returned in the dtype of ``upper``, at least float32, since a sum overflows
-    half precision.
+    float64 and returned in the dtype of ``upper``, at least float32, since a sum overflows half
+    precision. It is computed in float32 where the device has no float64 and under
+    :func:`rankwise.single_precision`; small batches in the dtype of the scores, at least float32.
 
     Args:
         surrogate: Surrogate ℓ or its name, or any elementwise function of the differences.
@@ -83,14 +84,15 @@ def pair_sum(
         isinstance(surrogate, Surrogate)
         and are_trusted_rows(given)
         and share_rows.get() is None
-        and _is_small_batch(surrogate.form(), given)
+        and surrogate.has_breaks
+        and _is_small_batch(given)
     ):  # without the steps in between, which cost a small batch as much as its sums
         return small_batch_sum(surrogate, upper, lower, weight)
     of_groups = None
     if isinstance(surrogate, Surrogate) and upper_groups is not None:
         forms = _forms(surrogate)
-        if method == "compiled" or (method == "auto" and can_compile(given, *forms[:2])):
-            require_compiled(surrogate, given)
+        if method == "compiled" or (method == "auto" and can_compile(given)):
+            require_compiled(given)
             of_groups = partial(compiled_sum_of_groups, forms)
     return over_lists(partial(_sum_rows, surrogate, method), given, of_groups=of_groups)
 
@@ -129,38 +131,38 @@ def pair_curvature(
 
     def of_rows(rows: Rows) -> Tensor:
         with torch.no_grad():
-            if can_compile(rows, form):
+            if can_compile(rows):
                 return compiled_sum((form,), rows)
-            return EngineSum.apply((form,), rows.upper, rows.lower, rows.weight)
+            return EngineSum.apply((form,), _sum_dtype(rows), rows.upper, rows.lower, rows.weight)
 
     return over_lists(of_rows, given)
 
 
 def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
     if method == "dense" or (method == "auto" and not isinstance(surrogate, Surrogate)):
-        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise(_sum_dtype(rows)))
     if not isinstance(surrogate, Surrogate):
         raise ValueError(
             f"surrogate must be a Surrogate for method={method!r}, got {surrogate!r}; "
             'any other callable is summed with method="dense"'
         )
     forms = _forms(surrogate)
-    form, slope = forms[:2]
-    chosen = _cheapest(form, slope, rows) if method == "auto" else method
+    form = forms[0]
+    chosen = _cheapest(form, rows) if method == "auto" else method
     if chosen == "small batch":
         return small_batch_sum(surrogate, *rows.own())
     if chosen == "dense":
-        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise())
+        return DenseReduce.apply(surrogate, sum_over_lower, *rows.precise(_sum_dtype(rows)))
     if chosen == "sorted" and form.has_exponentials:
         raise ValueError(
             f"surrogate {surrogate} is not a piecewise polynomial and cannot be summed with "
             'method="sorted"; use "exponential", "dense" or "auto"'
         )
     if chosen == "compiled":
-        require_compiled(surrogate, rows)
+        require_compiled(rows)
         total = compiled_sum(forms, rows)
     else:
-        total = EngineSum.apply(forms, rows.upper, rows.lower, rows.weight)
+        total = EngineSum.apply(forms, _sum_dtype(rows), rows.upper, rows.lower, rows.weight)
     if form.growth and not torch.isfinite(total).all():
         warnings.warn(
             f"{surrogate} overflowed: scores of a pair differ by more than its scale allows; "
@@ -169,6 +171,12 @@ def _sum_rows(surrogate: PairFunction, method: Method, rows: Rows) -> Tensor:
             stacklevel=4,
         )
     return total
+
+
+def _sum_dtype(rows: Rows) -> torch.dtype:
+    """Return the dtype in which the pairs of these scores are added up."""
+    precise = torch.float64 in (rows.upper.dtype, rows.lower.dtype) or not single.get()
+    return torch.float64 if precise and rows.upper.device.type != "mps" else torch.float32
 
 
 def _forms(surrogate: Surrogate) -> PairForms:
@@ -180,16 +188,16 @@ def _forms(surrogate: Surrogate) -> PairForms:
         return forms
 
 
-def _cheapest(form: PairForm, slope: PairForm, rows: Rows) -> Method | Literal["small batch"]:
+def _cheapest(form: PairForm, rows: Rows) -> Method | Literal["small batch"]:
     """Return the cheapest method: all pairs where these are few, in all or for a score."""
-    if _is_small_batch(form, rows):
+    if form.breaks and _is_small_batch(rows):  # without breaks it takes linear time
         return "small batch"
     n_upper, n_lower = rows.upper.shape[-1], rows.lower.shape[-1]
-    sort: Method = "compiled" if can_compile(rows, form, slope) else "exponential"
+    sort: Method = "compiled" if can_compile(rows) else "exponential"
     few = n_upper * n_lower <= _PAIRS_OF_A_SCORE[sort][form.has_exponentials] * (n_upper + n_lower)
-    return "dense" if form.breaks and few else sort  # without breaks it takes linear time
+    return "dense" if form.breaks and few else sort
 
 
-def _is_small_batch(form: PairForm, rows: Rows | PairInput) -> bool:
-    """Whether the small-batch path is the cheapest; without breaks a sum takes linear time."""
-    return bool(form.breaks) and 0 < rows.upper.numel() * rows.lower.shape[-1] <= _SMALL_BATCH
+def _is_small_batch(rows: Rows | PairInput) -> bool:
+    """Whether there are few enough pairs for the small-batch path."""
+    return 0 < rows.upper.numel() * rows.lower.shape[-1] <= _SMALL_BATCH

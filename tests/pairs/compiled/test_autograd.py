@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.pairs.cases import DIFFERENTIABLE, POLYNOMIAL, SURROGATES, pair_lists
+from tests.pairs.cases import DIFFERENTIABLE, HIGHER, POLYNOMIAL, SURROGATES, pair_lists
 from torch import Tensor
 
 from rankwise.pairs import (
@@ -77,7 +77,30 @@ def test_large_lists_and_kinks_off_the_ties(surrogate, sizes):
     assert_close(found, with_gradients("dense", surrogate, *lists), 1e-7)
 
 
-@pytest.mark.parametrize("surrogate", [*DIFFERENTIABLE, Hinge(0.75)], **ids)
+@pytest.mark.parametrize("surrogate", HIGHER, **ids)
+@given(lists=pair_lists())
+@settings(max_examples=60)
+def test_powers_beyond_the_square_equal_dense(surrogate, lists):
+    found = with_gradients("compiled", surrogate, *lists)
+    expected = with_gradients("dense", surrogate, *lists)
+    for a, b in zip(found, expected, strict=True):
+        # Powers up to 16⁵ cancel in Quintic, whose tail is a polynomial for the whole line.
+        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-6)
+
+
+@pytest.mark.parametrize("surrogate", HIGHER, **ids)
+@pytest.mark.parametrize("sizes", [(40, 300), (300, 40)])
+def test_powers_beyond_the_square_of_large_lists_and_groups(surrogate, sizes):
+    torch.manual_seed(0)
+    lists = random_lists(*((2, n) for n in sizes))
+    found = with_gradients("compiled", surrogate, *lists)
+    assert_close(found, with_gradients("dense", surrogate, *lists), 1e-11)
+    lists, options = flat_lists(40)
+    found = with_gradients("compiled", surrogate, *lists, **options)
+    assert_close(found, with_gradients("dense", surrogate, *lists, **options), 1e-11)
+
+
+@pytest.mark.parametrize("surrogate", [*DIFFERENTIABLE, Hinge(0.75), *HIGHER[:1]], **ids)
 def test_gradcheck(surrogate):
     torch.manual_seed(1)
     leaves = [t.requires_grad_() for t in random_lists((2, 4), (2, 6))]

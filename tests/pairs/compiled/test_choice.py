@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from importlib.util import find_spec
 
 import pytest
 import torch
 from tests.compiling import quiet_compiler
+from tests.pairs.cases import HIGHER
 
 from rankwise.extras import MissingExtraError
 from rankwise.pairs import OneSidedHuber, pair_curvature, pair_sum
 from rankwise.pairs._compiled.choice import require_compiled
 from rankwise.pairs.rows import Rows
 from rankwise.pairs.surrogates import Surrogate
-from rankwise.pairs.surrogates.base import PiecewisePolynomial
 
 needs_numba = pytest.mark.skipif(
     find_spec("numba") is None, reason="the extra fast is not installed"
@@ -46,27 +45,11 @@ def test_numba_is_imported_at_the_first_large_sum():
     assert imported(large.format("auto"))
 
 
-@dataclass(frozen=True)
-class Cubic(PiecewisePolynomial):
-    """(1 − x)₊³."""
-
-    def value(self, x):
-        return (1 - x).clamp_min(0) ** 3
-
-    def polynomials(self):
-        return (-float("inf"), (1.0, -3.0, 3.0, -1.0)), (1.0, ())
-
-
 @needs_numba
-def test_what_is_not_compiled_is_named_and_summed_by_torch():
-    upper, lower = torch.randn(300, dtype=torch.float64), torch.randn(9_000, dtype=torch.float64)
-    with pytest.raises(ValueError, match=r"polynomials up to x².*Cubic\(\); use another method"):
-        pair_sum(Cubic(), upper, lower, method="compiled")
-    expected = pair_sum(Cubic(), upper, lower, method="dense")
-    torch.testing.assert_close(pair_sum(Cubic(), upper, lower), expected)
+def test_other_devices_are_named():
     meta = torch.zeros(1, 3, device="meta")
-    with pytest.raises(ValueError, match="scores on the CPU"):
-        require_compiled(OneSidedHuber(), Rows(meta, meta, None))
+    with pytest.raises(ValueError, match=r"scores on the CPU.*on meta; use another method"):
+        require_compiled(Rows(meta, meta, None))
 
 
 @needs_numba
@@ -96,7 +79,7 @@ def test_without_numba_the_extra_is_named(monkeypatch):
 
 
 @needs_numba
-@pytest.mark.parametrize("surrogate", [OneSidedHuber(0.5), Cubic()], ids=str)
+@pytest.mark.parametrize("surrogate", [OneSidedHuber(0.5), *HIGHER], ids=str)
 def test_curvature_of_many_scores(surrogate: Surrogate):
     torch.manual_seed(0)
     upper, lower = torch.randn(200, dtype=torch.float64), torch.randn(9_000, dtype=torch.float64)

@@ -21,7 +21,7 @@ def test_many_lists_are_sorted_again_instead_of_kept(monkeypatch):
 
     def kept() -> int:
         total = pair_sum(OneSidedHuber(1.0), upper, lower, method="sorted")
-        return len(total.grad_fn.next_functions[0][0].kept[1])
+        return len(total.grad_fn.next_functions[0][0].kept[2])
 
     assert kept() == 1
     monkeypatch.setattr("rankwise.pairs._engine.autograd._KEPT_BYTES", 0)
@@ -48,7 +48,7 @@ def test_a_long_list_in_pieces_is_the_whole(surrogate, weighted, monkeypatch):
             surrogate, upper, lower, weight=weight if weighted else None, method="exponential"
         )
         node = total.grad_fn.next_functions[0][0]
-        assert len(node.kept[2]) == (1 if piece > 1000 else 4)
+        assert len(node.kept[3]) == (1 if piece > 1000 else 4)
         results.append((total, *torch.autograd.grad(total.square().sum(), wanted)))
     for whole, pieces in zip(*results, strict=True):
         torch.testing.assert_close(pieces, whole, rtol=1e-12, atol=1e-12)

@@ -168,7 +168,6 @@ def semi_variance(lists: Lists, below: float, above: float) -> Tensor:
     )
 
 
-@torch.no_grad()
 def stable_weights(surrogate: Surrogate, gap: Tensor, width: float, a: float, t: float) -> Tensor:
     """Compute the weights w̃(r) = ((1+a)/(r+a))^t with r = ℓ(gap)/B in [0, 1], without a gradient.
 
@@ -192,5 +191,5 @@ def stable_weights(surrogate: Surrogate, gap: Tensor, width: float, a: float, t:
     Reference:
         StableAP, Eq. 4.
     """
-    r = (surrogate.value(gap) / surrogate.maximum(-width, width)).clamp(0, 1)
-    return ((1 + a) / (r + a)) ** t
+    r = (surrogate.value(gap.detach()) / surrogate.maximum(-width, width)).clamp_(0, 1)
+    return r.add_(a).reciprocal_().mul_(1 + a).pow_(t)

@@ -8,31 +8,26 @@ from rankwise._jit import is_available
 from rankwise.eager import eager_only
 from rankwise.extras import require
 from rankwise.pairs._second import PairForms
-from rankwise.pairs.forms import PairForm
 from rankwise.pairs.rows import PairInput, Rows
-from rankwise.pairs.surrogates import Surrogate
 
 _MANY = 1 << 13  # items from which numba is worth its import
 _MOST = 2**31 - 1  # items of a side: their places are 32-bit integers
-_HIGHEST = 2  # power of a difference that is summed
 
 
-def can_compile(given: Rows | PairInput, *forms: PairForm) -> bool:
-    """Return whether the sums of these forms can be compiled, and are worth it."""
+def can_compile(given: Rows | PairInput) -> bool:
+    """Return whether sums can be compiled, and are worth it."""
     many = given.upper.numel() + given.lower.numel() >= _MANY
-    return many and _is_possible(given, *forms) and is_available()
+    return many and _is_possible(given) and is_available()
 
 
-def require_compiled(surrogate: Surrogate, given: Rows | PairInput) -> None:
-    """Raise unless the sums of a surrogate can be compiled."""
+def require_compiled(given: Rows | PairInput) -> None:
+    """Raise unless sums can be compiled."""
     require("rankwise.pairs", "numba")
-    possible = _is_possible(given, surrogate.form(), surrogate.form(1))
-    if not (possible and is_available()):
+    if not (_is_possible(given) and is_available()):
         raise ValueError(
-            'method="compiled" needs scores on the CPU, fewer than 2³¹ a side, polynomials up to '
-            f"x² and a numba that is not switched off, got {given.upper.numel()} and "
-            f"{given.lower.numel()} scores on {given.upper.device} and {surrogate}; "
-            "use another method"
+            'method="compiled" needs scores on the CPU, fewer than 2³¹ a side, and a numba that is '
+            f"not switched off, got {given.upper.numel()} and {given.lower.numel()} scores on "
+            f"{given.upper.device}; use another method"
         )
 
 
@@ -58,7 +53,6 @@ def compiled_sum_of_groups(
     return CompiledSum.apply(forms, layout, given.upper, given.lower, given.weight)
 
 
-def _is_possible(given: Rows | PairInput, *forms: PairForm) -> bool:
-    powers = all(f.degree <= _HIGHEST and len(f.tail) <= _HIGHEST + 1 for f in forms)
+def _is_possible(given: Rows | PairInput) -> bool:
     fits = max(given.upper.numel(), given.lower.numel()) <= _MOST
-    return powers and fits and given.upper.device.type == "cpu"
+    return fits and given.upper.device.type == "cpu"

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwise.pairs._compiled.polynomials import add_high_powers, add_separable
 from rankwise.pairs._compiled.sort import Numbers, Whole, gather, sort_lists
-from rankwise.pairs._compiled.walks import add_decays, add_powers, add_separable
+from rankwise.pairs._compiled.walks import add_decays, add_powers
 from rankwise.pairs.forms import PairForm
 
-_HIGHEST = 2  # power that the walks sum
+_LOW = 2  # highest power that add_powers sums
 
 
 class Side:
@@ -50,14 +51,15 @@ class SortedLists:
         ``weight`` belongs to what is summed over, flat and as it came; None counts all once.
         """
         targets, sources = (self.upper, self.lower)[:: 1 if at_upper else -1]
-        weights = np.ones(len(sources.order))
+        weights = np.empty(0 if weight is None else len(sources.order))
         if weight is not None:
             gather(weight, sources.order, weights)
         sums = np.zeros((len(forms), len(targets.order)))
         sides = sources.values, sources.starts, weights, targets.values, targets.starts
         given, form = _factors(forms), forms[0]
         if form.breaks:
-            add_powers(*sides, at_upper, given.breaks, given.jumps, form.closed, sums)
+            add = add_powers if given.jumps.shape[2] == _LOW + 1 else add_high_powers
+            add(*sides, at_upper, given.breaks, given.jumps, form.closed, sums)
         if given.left.size or given.rise.size:
             add_decays(*sides, at_upper, True, form.rate, given.left, given.rise, sums)
         if given.right.size:
@@ -69,12 +71,12 @@ class SortedLists:
 
 class _Factors(NamedTuple):
     breaks: Numbers  # (breaks,)
-    jumps: Numbers  # (breaks, forms, 3)
+    jumps: Numbers  # (breaks, forms, powers), at least three
     left: Numbers  # (forms, terms), as rise and right
     rise: Numbers
     right: Numbers
     none: Numbers  # (forms, 0)
-    tail: Numbers  # (forms, 3)
+    tail: Numbers  # (forms, powers)
     growth: Numbers  # (forms,)
 
 
@@ -82,7 +84,8 @@ class _Factors(NamedTuple):
 def _factors(forms: tuple[PairForm, ...]) -> _Factors:
     """The numbers of forms with the same breaks, as arrays."""
     breaks = forms[0].breaks
-    jumps = np.zeros((len(breaks), len(forms), _HIGHEST + 1))
+    highest = max(_LOW, *(form.degree for form in forms))
+    jumps = np.zeros((len(breaks), len(forms), highest + 1))
     for f, form in enumerate(forms):
         for b, jump in enumerate(form.jumps):
             jumps[b, f, : len(jump)] = jump
@@ -93,13 +96,13 @@ def _factors(forms: tuple[PairForm, ...]) -> _Factors:
         _table([form.rise for form in forms]),
         _table([form.right for form in forms]),
         np.zeros((len(forms), 0)),
-        _table([form.tail for form in forms], _HIGHEST + 1),
+        _table([form.tail for form in forms]),
         np.array([form.growth for form in forms]),
     )
 
 
-def _table(rows: list[tuple[float, ...]], width: int = 0) -> Numbers:
-    table = np.zeros((len(rows), max(width, *map(len, rows))))
+def _table(rows: list[tuple[float, ...]]) -> Numbers:
+    table = np.zeros((len(rows), max(map(len, rows))))
     for row, factors in zip(table, rows, strict=True):
         row[: len(factors)] = factors
     return table

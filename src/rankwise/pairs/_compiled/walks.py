@@ -36,10 +36,11 @@ def add_powers(  # noqa: PLR0917
     """Add Σ weight · Σ_b Σ_d jump_{b,d} (b − x)₊^d to the sums of one or two forms.
 
     ``jumps`` is (breaks, forms, 3), ``sums`` (forms, targets); ``closed`` counts x = b as below b.
+    Without weights every source counts once.
     """
     step = -1 if falling else 1
     sign = 1.0 if falling else -1.0
-    two = len(sums) == 2
+    two, weighted = len(sums) == 2, len(weight) > 0
     for row in range(len(target_starts) - 1):
         n_sources = source_starts[row + 1] - source_starts[row]
         n_targets = target_starts[row + 1] - target_starts[row]
@@ -61,7 +62,7 @@ def add_powers(  # noqa: PLR0917
                 previous = x
                 above = sign * (np.float64(sources[j]) - x)
                 while above > limit:
-                    y, w = above + edge, weight[j]
+                    y, w = above + edge, weight[j] if weighted else 1.0
                     m0 += w
                     m1 += w * y
                     m2 += w * y * y
@@ -98,7 +99,7 @@ def add_decays(  # noqa: PLR0912, PLR0917
     """
     step = -1 if falling else 1
     sign = 1.0 if falling else -1.0
-    terms, rising_terms = decay.shape[1], rise.shape[1]
+    terms, rising_terms, weighted = decay.shape[1], rise.shape[1], len(weight) > 0
     decays, rises = np.empty(terms), np.empty(rising_terms)
     for row in range(len(target_starts) - 1):
         n_sources = source_starts[row + 1] - source_starts[row]
@@ -131,7 +132,7 @@ def add_decays(  # noqa: PLR0912, PLR0917
                 above = sign * (np.float64(sources[j]) - x)
                 if not (above > 0 or (above == 0 and not strict)):
                     break
-                w = weight[j]
+                w = weight[j] if weighted else 1.0
                 z = np.exp(-rate * above)
                 power = w
                 for k in range(terms):
@@ -152,53 +153,3 @@ def add_decays(  # noqa: PLR0912, PLR0917
                 for k in range(rising_terms):
                     total += rise[f, k] * rises[k]
                 sums[f, i] += total
-
-
-@kernel
-def add_separable(  # noqa: PLR0917
-    sources: Numbers,
-    source_starts: Whole,
-    weight: Numbers,
-    targets: Numbers,
-    target_starts: Whole,
-    falling: bool,
-    tail: Numbers,
-    growth: Numbers,
-    rate: float,
-    sums: Numbers,
-) -> None:
-    """Add Σ weight · (Σ_d tail_d x^d + growth · e^{−rate·x}), which needs no order, to the sums.
-
-    ``tail`` is (forms, 3), of powers of x about the mean of the sources; ``growth`` is (forms,).
-    """
-    sign = 1.0 if falling else -1.0
-    for row in range(len(target_starts) - 1):
-        start, stop = source_starts[row], source_starts[row + 1]
-        if start == stop:
-            continue
-        center, furthest = 0.0, np.float64(sources[start])
-        for j in range(start, stop):
-            y = np.float64(sources[j])
-            center += y / (stop - start)
-            furthest = max(furthest, y) if falling else min(furthest, y)
-        m0, m1, m2, total = 0.0, 0.0, 0.0, 0.0
-        for j in range(start, stop):
-            y = np.float64(sources[j]) - center
-            m0 += weight[j]
-            m1 += weight[j] * y
-            m2 += weight[j] * y * y
-        if growth.any():
-            for j in range(start, stop):
-                y = sign * (np.float64(sources[j]) - furthest)
-                total += weight[j] * np.exp(rate * y)
-        for i in range(target_starts[row], target_starts[row + 1]):
-            x = np.float64(targets[i])
-            far = np.exp(-rate * sign * (x - furthest)) * total if growth.any() else 0.0
-            x -= center
-            for f in range(len(sums)):
-                sums[f, i] += (
-                    tail[f, 0] * m0
-                    + tail[f, 1] * sign * (x * m0 - m1)
-                    + tail[f, 2] * (x * x * m0 - 2 * x * m1 + m2)
-                    + growth[f] * far
-                )

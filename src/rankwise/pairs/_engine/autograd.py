@@ -13,7 +13,6 @@ from rankwise.pairs._engine.knots import Knots
 from rankwise.pairs._engine.powers import add_separable, powers_at_knots, powers_at_points
 from rankwise.pairs._second import PairForms, gradients_as_sums
 from rankwise.pairs.forms import PairForm
-from rankwise.pairs.rows import accumulating
 
 
 class Block:
@@ -24,8 +23,10 @@ class Block:
     taking it away rounds nothing: what ties with a break goes on to tie.
     """
 
-    def __init__(self, form: PairForm, upper: Tensor, lower: Tensor) -> None:
-        upper, lower = accumulating(upper), accumulating(lower)
+    def __init__(
+        self, form: PairForm, upper: Tensor, lower: Tensor, dtype: torch.dtype = torch.float64
+    ) -> None:
+        upper, lower = upper.to(dtype), lower.to(dtype)
         center = lower.mean(-1, keepdim=True).clamp(-1e30, 1e30).float().to(lower.dtype)
         self.upper, self.lower = upper - center, lower - center
         self.knots = Knots(form, self.upper, self.lower) if form.breaks else None
@@ -67,22 +68,27 @@ _PIECE = 1 << 19  # of a long list: its working memory is then used again and no
 _FEW = 16  # points per knot from which sorting the knots again is cheap
 
 
-# The forms, the sorted blocks, and the rows and lowers of every block.
-_Kept = tuple[PairForms, list[Block], list[tuple[slice, slice]]]
+# The forms, the dtype of sums, the sorted blocks, and the rows and lowers of every block.
+_Kept = tuple[PairForms, torch.dtype, list[Block], list[tuple[slice, slice]]]
 
 
 def _again(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
     """The gradients as sums over pairs of the derivative, which have gradients themselves."""
     upper, lower, weight, _ = ctx.saved_tensors
+    forms, dtype, *_ = ctx.kept
+
+    def total(forms: PairForms, *sides: Tensor | None) -> Tensor:
+        return EngineSum.apply(forms, dtype, *sides)
+
     found = gradients_as_sums(
-        EngineSum.apply,
-        EngineSum.apply,
-        ctx.kept[0],
+        total,
+        total,
+        forms,
         (upper, lower, weight),
-        ctx.needs_input_grad[1:],
+        ctx.needs_input_grad[2:],
         gradients[0],
     )
-    return None, *found
+    return None, None, *found
 
 
 class EngineSum(Function):
@@ -95,14 +101,15 @@ class EngineSum(Function):
     """
 
     @staticmethod
-    def forward(
+    def forward(  # noqa: PLR0917
         ctx: Context[_Kept],
         orders: PairForms,
+        dtype: torch.dtype,
         upper: Tensor,
         lower: Tensor,
         weight: Tensor | None,
     ) -> Tensor:
-        wants_slope, wants_lower = ctx.needs_input_grad[1], any(ctx.needs_input_grad[2:])
+        wants_slope, wants_lower = ctx.needs_input_grad[2], any(ctx.needs_input_grad[3:])
         value, forms = orders[0], orders[: 1 + wants_slope]
         total = upper.new_zeros(upper.shape, dtype=torch.promote_types(upper.dtype, torch.float32))
         slopes = torch.zeros_like(total) if wants_slope else None
@@ -111,7 +118,7 @@ class EngineSum(Function):
         for rows in row_blocks:
             sums: list[Tensor] = []
             for part in pieces:
-                block = Block(value, upper[rows], lower[rows, part])
+                block = Block(value, upper[rows], lower[rows, part], dtype)
                 found = block.at_upper(forms, _weight_of(weight, (rows, part), block.lower))
                 sums = [a + b for a, b in zip(sums, found, strict=True)] if sums else found
                 if wants_lower and may_keep:
@@ -119,7 +126,7 @@ class EngineSum(Function):
             total[rows] = sums[0].to(total.dtype)
             if slopes is not None:
                 slopes[rows] = sums[1].to(total.dtype)
-        ctx.kept = orders, kept, list(product(row_blocks, pieces))
+        ctx.kept = orders, dtype, kept, list(product(row_blocks, pieces))
         ctx.save_for_backward(upper, lower, weight, slopes)
         return total
 
@@ -128,19 +135,19 @@ class EngineSum(Function):
     def backward(ctx: Context[_Kept], *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (gradient,) = gradients
         upper, lower, weight, slopes = ctx.saved_tensors
-        (value, *orders), kept, rows_and_parts = ctx.kept
+        (value, *orders), dtype, kept, rows_and_parts = ctx.kept
         to_upper = None if slopes is None else (gradient * slopes).to(upper.dtype)
-        to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[2] else None
-        to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[3] else None
+        to_lower = torch.zeros_like(lower) if ctx.needs_input_grad[3] else None
+        to_weight = torch.zeros_like(weight) if ctx.needs_input_grad[4] else None
         forms = tuple(orders[:1]) * (to_lower is not None) + (value,) * (to_weight is not None)
         for number, here in enumerate(rows_and_parts if forms else ()):
-            block = kept[number] if kept else Block(value, upper[here[0]], lower[here])
-            sums = block.at_lower(forms, accumulating(gradient[here[0]]))
+            block = kept[number] if kept else Block(value, upper[here[0]], lower[here], dtype)
+            sums = block.at_lower(forms, gradient[here[0]].to(dtype))
             if to_lower is not None:
                 to_lower[here] = -(sums[0] * _weight_of(weight, here, block.lower)).to(lower.dtype)
             if to_weight is not None:
                 to_weight[here] = sums[-1].to(to_weight.dtype)
-        return None, to_upper, to_lower, to_weight
+        return None, None, to_upper, to_lower, to_weight
 
 
 def _weight_of(weight: Tensor | None, here: tuple[slice, slice], like: Tensor) -> Tensor:

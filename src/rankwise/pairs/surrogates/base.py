@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from typing import ClassVar
 
 import torch
@@ -82,6 +82,11 @@ class Surrogate(ABC):
             raise ValueError(f"low must be <= high, got low={low!r} and high={high!r}")
         ends = torch.tensor([low, high], dtype=torch.float64)
         return float(self.value(ends).max())
+
+    @cached_property
+    def has_breaks(self) -> bool:
+        """Whether ℓ has more than one piece; one piece is summed over pairs in linear time."""
+        return bool(self.form().breaks)
 
     @cache  # noqa: B019 - a surrogate is a small value, and equal ones share their forms
     def form(self, order: int = 0) -> PairForm:
