@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+_Change = Callable[[Any], ast.AST]
 
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -88,35 +92,44 @@ def _skipped(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-def _changes(tree: ast.Module):
-    """Yield nodes with a function that changes a copy of each."""
-    for node in _nodes(tree):
-        if isinstance(node, ast.Compare):
-            for at, operator in enumerate(node.ops):
-                if type(operator) in _COMPARED:
-                    yield node, lambda new, at=at: _operator(new, at)
-        elif isinstance(node, (ast.BinOp, ast.AugAssign)):
-            if type(node.op) in _COMPUTED and not _text(node):
-                yield node, _computed
-        elif isinstance(node, ast.BoolOp):
-            yield node, _connected
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub, ast.Invert)):
-            yield node, lambda new: new.operand
-        elif isinstance(node, ast.Constant) and isinstance(node.value, (bool, int, float)):
-            yield node, _constant
-        elif isinstance(node, (ast.If, ast.IfExp, ast.While)):
-            yield node, _negated
-        elif isinstance(node, ast.Attribute) and node.attr in _NAMES:
-            yield node, _renamed
-        elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
-            yield node, _returned_none
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            if not _skipped(node.value):
-                yield node, lambda new: ast.Pass()
-        elif isinstance(node, ast.Call) and node.keywords:
-            for at, given in enumerate(node.keywords):
-                if given.arg is not None:
-                    yield node, lambda new, at=at: _without_keyword(new, at)
+def _changes(tree: ast.Module) -> Iterator[tuple[Any, _Change]]:
+    """Yield the nodes of all functions, with a function that changes a copy of each."""
+    for function in _functions(tree):
+        for node in (each for line in function.body for each in _nodes(line)):
+            yield from ((node, change) for change in _of(node))
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node)
+
+
+def _of(node: ast.AST) -> Iterator[_Change]:
+    match node:
+        case ast.Compare():
+            yield from (partial(_operator, at=at) for at in range(len(node.ops)))
+        case ast.BinOp() | ast.AugAssign() if type(node.op) in _COMPUTED and not _text(node):
+            yield _computed
+        case ast.BoolOp():
+            yield _connected
+        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert()):
+            yield lambda new: new.operand
+        case ast.Constant(value=bool() | int() | float()):
+            yield _constant
+        case ast.If() | ast.IfExp() | ast.While():
+            yield _negated
+        case ast.Attribute() if node.attr in _NAMES:
+            yield _renamed
+        case ast.Return() if node.value is not None and not _is_none(node.value):
+            yield _returned_none
+        case ast.Expr(value=ast.Call()) if not _skipped(node.value):
+            yield lambda new: ast.Pass()
+        case ast.Call():
+            named = (at for at, given in enumerate(node.keywords) if given.arg is not None)
+            yield from (partial(_without_keyword, at=at) for at in named)
 
 
 def _text(node: ast.BinOp | ast.AugAssign) -> bool:

@@ -1,4 +1,4 @@
-"""Which tests a module of the library has of its own."""
+"""Which tests a module of the library has."""
 
 from __future__ import annotations
 
@@ -10,55 +10,48 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE, TESTS = ROOT / "src" / "rankwise", ROOT / "tests"
 PACKAGES = ("pairs", "metrics", "lists", "memory", "objectives")
-_SHARED = {
-    "objectives": "objectives/test_every_objective.py",
-    "lists": "objectives/test_every_objective.py",
-    "metrics": "metrics/test_every_metric.py",
-}
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Test files, and an expression for pytest's ``-k``."""
-
-    files: tuple[Path, ...]
-    names: str = ""
-
-    def arguments(self) -> list[str]:
-        """Return the arguments of pytest."""
-        chosen = ["-k", self.names] if self.names else []
-        return [str(path.relative_to(ROOT)) for path in self.files] + chosen
 
 
 def modules(package: str) -> list[Path]:
-    """Return the source files of a package, those that only name others left out."""
+    """Return the source files of a package without those that only name others.
+
+    Functions that numba compiles are machine code already when a mutant is made.
+    """
     if (SOURCE / f"{package}.py").exists():
         return [SOURCE / f"{package}.py"]
-    found = sorted((SOURCE / package).rglob("*.py"))
-    return [path for path in found if path.name != "__init__.py"]
+    found = [path for path in sorted((SOURCE / package).rglob("*.py")) if path.stem != "__init__"]
+    return [path for path in found if "@kernel" not in path.read_text("utf-8")]
 
 
-def own_tests(path: Path) -> list[Selection]:
-    """Return what is run for a mutant, in turn: its own tests, then the shared ones.
+def own_tests(path: Path) -> tuple[Path, ...]:
+    """Return the test files with the name of a module.
 
-    A module's own tests have its name. A private module without them is tested by those of the
-    modules that import it, or those of its folder. Shared are the tests of all objectives or
-    metrics, of which the classes of the module are chosen.
+    A private module without them is tested by those of its users, or of its folder.
     """
-    package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    files = _by_name(path) or _of_importers(path, frozenset())
-    chosen = [Selection(files or tuple(sorted(_mirrored(path).glob("test_*.py"))))]
-    if shared := _SHARED.get(package):
+    return _by_name(path) or _of_importers(path) or tuple(sorted(_mirrored(path).glob("test_*.py")))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A test file of all objectives or metrics, and the tests of it where no name is known."""
+
+    file: Path
+    example: str
+
+    def words(self, path: Path) -> tuple[str, ...]:
+        """Return what the names of the tests of a module have in them."""
         users = _importers(path) if path.stem.startswith("_") else [path]
         names = [name for user in users for name in _public(user)]
-        # The base class has the name of the file, and would choose every test of it.
-        names = [name for name in names if name.lower() not in shared]
-        if package != "metrics" and (package == "lists" or not names):
-            names = ["PairwiseAUC"]  # of those that all objectives use, an example
-        if names:
-            kept = f"({' or '.join(names)}) and not compile"  # which takes minutes
-            chosen.append(Selection((TESTS / shared,), kept))
-    return chosen
+        return (*names, self.example)
+
+
+def shared_tests(package: str) -> Shared | None:
+    """Return the tests that the modules of a package share."""
+    if package == "metrics":
+        return Shared(TESTS / "metrics" / "test_every_metric.py", "auroc")
+    if package in ("objectives", "lists"):
+        return Shared(TESTS / "objectives" / "test_every_objective.py", "PairwiseAUC")
+    return None
 
 
 def _mirrored(path: Path) -> Path:
@@ -71,8 +64,7 @@ def _by_name(path: Path) -> tuple[Path, ...]:
     return (*sorted(folder.glob(f"test_{stem}.py")), *sorted(folder.glob(f"test_{stem}_*.py")))
 
 
-def _of_importers(path: Path, seen: frozenset[Path]) -> tuple[Path, ...]:
-    """Return the tests of the modules that import a module."""
+def _of_importers(path: Path, seen: frozenset[Path] = frozenset()) -> tuple[Path, ...]:
     found: dict[Path, None] = {}
     for other in _importers(path):
         if other not in seen:
