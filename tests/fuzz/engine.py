@@ -6,7 +6,8 @@ import hashlib
 import json
 import mmap
 import os
-import resource
+import re
+import select
 import signal
 import struct
 import time
@@ -29,7 +30,7 @@ MEMORY = 1 << 30  # bytes that one process may take beyond what it began with
 _BATCH = 400  # inputs of a process, so that what one leaves behind is not found by all others
 _SLOW = 40  # inputs of every other reader for one of a reader that is slow
 _LONGEST = 5000  # letters of a message
-_PAGE = resource.getpagesize()
+_LOOK = 100  # milliseconds between two looks at a process
 
 Input = tuple[str, bytes]
 
@@ -170,31 +171,37 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
 
 def _watched(child: int, shared: mmap.mmap) -> str:
     """Wait for a process; return what ended it, or nothing."""
-    allowed = _resident(child) + MEMORY
-    while True:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            if os.WIFSIGNALED(status):
-                return f"death by signal {os.WTERMSIG(status)}"
-            return f"death with code {os.WEXITSTATUS(status)}" if status else ""
-        _, began = struct.unpack("qd", shared[:16])
-        ended = ""
-        if time.monotonic() - began > HANG:
-            ended = f"hang of {HANG:.0f} s"
-        elif (used := _resident(child)) > allowed:
-            ended = f"memory of {used:,} bytes"
-        if ended:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return ended
-        time.sleep(0.01)
-
-
-def _resident(process: int) -> int:
+    allowed, handle = _peak(child) + MEMORY, os.pidfd_open(child)
+    ready = select.poll()
+    ready.register(handle, select.POLLIN)
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
-    except (OSError, IndexError):
+        while not ready.poll(_LOOK):
+            _, began = struct.unpack("qd", shared[:16])
+            ended = ""
+            if time.monotonic() - began > HANG:
+                ended = f"hang of {HANG:.0f} s"
+            elif (used := _peak(child)) > allowed:
+                ended = f"memory of {used:,} bytes"
+            if ended:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return ended
+    finally:
+        os.close(handle)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code < 0:
+        return f"death by signal {-code}"
+    return f"death with code {code}" if code else ""
+
+
+def _peak(process: int) -> int:
+    """Return the most memory that a process has had, so that none is missed between two looks."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:  # it has ended
         return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) << 10 if found else 0
 
 
 def stored(corpus: Path) -> list[Input]:

@@ -88,3 +88,10 @@ def test_one_number_for_each_row_needs_no_width():
     assert update.ids.tolist() == other.ids.tolist() == [1, 3]
     _, (some,) = tracked(average, ids, torch.tensor([2.0, 4.0]), torch.tensor([False, True]))
     assert some.ids.tolist() == [3]
+
+
+@pytest.mark.parametrize(("log", "numbers"), [(False, 2 * 3), (True, 3)])
+def test_an_update_has_all_numbers_of_its_width(log, numbers):
+    average = FCCOAverage(4, 3, ema_rate=0.5, log=log)
+    _, update = average.track(torch.tensor([1]), torch.ones(1, 3), torch.tensor([True]))
+    assert average.update_width == update.estimates.shape[1] == numbers
