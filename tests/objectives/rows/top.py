@@ -80,7 +80,7 @@ def dense_soft_share(scores: Tensor, k: int, temperature: float) -> Tensor:
         low, high = (middle, high) if many else (low, middle)
     share = torch.sigmoid((scores - low) / temperature)
     slope = (share * (1 - share)).sum()
-    if float(slope) == 0:  # scores so far apart that each is in or out
+    if float(slope.detach()) == 0:  # scores so far apart that each is in or out
         return share
     level = low + temperature * (share.sum() - k) / slope
     return torch.sigmoid((scores - level) / temperature)
