@@ -43,7 +43,7 @@ def small_disk(folder: Path, pages: int) -> Iterator[None]:
     try:
         yield
     finally:
-        _run("umount", str(folder))
+        _run("umount", "--lazy", str(folder))  # a process that is just ending may be in it
 
 
 def change(folder: Path, options: str) -> None:

@@ -186,6 +186,9 @@ def _watched(child: int, shared: mmap.mmap) -> str:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
                 return ended
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGKILL)
+        raise
     finally:
         os.close(handle)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
