@@ -95,7 +95,8 @@ def _skipped(node: ast.AST) -> bool:
 def _changes(tree: ast.Module) -> Iterator[tuple[Any, _Change]]:
     """Yield the nodes of all functions, with a function that changes a copy of each."""
     for function in _functions(tree):
-        for node in (each for line in function.body for each in _nodes(line)):
+        lines = [line for line in function.body if not _skipped(line)]
+        for node in (each for line in lines for each in _nodes(line)):
             yield from ((node, change) for change in _of(node))
 
 

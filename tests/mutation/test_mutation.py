@@ -63,7 +63,7 @@ from tests.mutation.runner import Task, run
 
 path = SOURCE / "memory" / "bank.py"
 tasks = [Task(path, one.number) for one in mutants(path.read_text("utf-8"))[:6]]
-print(*run(own_tests(path), tasks, Path(sys.argv[1], "results")))
+print(*run(own_tests(path), tasks, Path(sys.argv[1], "results")), sep=",")
 """
 
 
@@ -73,6 +73,6 @@ def test_a_changed_module_is_the_one_that_is_tested(tmp_path):
         [sys.executable, "-c", SCRIPT, str(tmp_path)],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    results = found.stdout.split()
+    results = found.stdout.strip().split(",")
     assert len(results) == 6, found.stderr
     assert "failed" in results
