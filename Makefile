@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full coverage soak lint chaos fuzz bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
+.PHONY: help demo test test-full coverage soak lint chaos fuzz mutants bench bench-peers docs figures gallery dist lock licenses sbom audit study setup clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,7 +22,7 @@ test-full: $(READY) ## run all tests in a random order, those marked full includ
 coverage: $(READY) ## run the tests and print the branch coverage of the library; at least 95 %
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term -W ignore::coverage.exceptions.CoverageWarning $(TESTS)
 
-soak: $(READY) ## run 100 000 random awkward batches over every objective against their formulas (20 minutes)
+soak: $(READY) ## run 100 000 random awkward batches over every objective against their formulas (5 minutes)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.soak $(SOAK)
 
 lint: $(READY) ## ruff, mypy --strict and the import contract
@@ -33,6 +33,9 @@ chaos: $(READY) ## kill every training command at every file operation and at ra
 
 fuzz: $(READY) ## damage 100 000 files of every kind, and read them; what fails is kept in tests/fuzz/corpus
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --count 100000 --keep
+
+mutants: $(READY) ## change 300 expressions of pairs, metrics, lists, memory and objectives; list what no test notices
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.mutation $(MUTANTS)
 
 bench: $(READY) ## measure speed and memory as ratios in one run, write benchmarks/results.json and its table
 	@$(BIN)/python -m benchmarks.run

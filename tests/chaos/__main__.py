@@ -12,13 +12,17 @@ import time
 from pathlib import Path
 
 import torch
+from tests.chaos.disk import can_mount, start_with_own_mounts
 from tests.chaos.harness import Bench
 from tests.chaos.scenarios import SCENARIOS
 
 SHORT = {"LinearRanker.fit": 4, "rank train, linear": 15, "classify train": 23}
 """Commands of the short form, and which of their crash points are tried: every n-th."""
-_ROW = "{:<30}{:>11}{:>13}{:>15}{:>7}{:>6}{:>10}"
-_HEADER = ("command", "operations", "crash points", "failed writes", "kills", "lost", "different")
+_ROW = "{:<30}{:>11}{:>13}{:>15}{:>7}{:>7}{:>6}{:>10}"
+_HEADER = ("command", "operations", "crash points", "failed writes", "disks", "kills", "lost",
+           "different")  # fmt: skip
+_DISKS = 8  # sizes of small disks, and moments at which a disk becomes read-only
+_MEMORY = Path("/dev/shm")  # a disk that need not be waited for
 
 
 def main() -> int:
@@ -31,31 +35,33 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--short", action="store_true", help="some crash points of three commands")
     given = parser.parse_args()
+    start_with_own_mounts()
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
     chosen = list(SHORT) if given.short else given.only or list(SCENARIOS)
     wrong: list[str] = []
-    totals = [0] * 5
+    totals = [0] * 6
     print(_ROW.format(*_HEADER), flush=True)
     for name in chosen:
         rng = random.Random(given.seed)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
             bench = Bench(SCENARIOS[name], Path(folder, "bench"))
             if given.short:
                 _some(bench, SHORT[name], rng)
             else:
                 _all(bench, given.kills // len(chosen) + 1, given.seconds, rng)
         tally = bench.tally
-        numbers = (tally.crash_points, tally.faults, tally.kills, tally.lost, tally.different)
+        numbers = (tally.crash_points, tally.faults, tally.disks, tally.kills)
+        numbers += (tally.lost, tally.different)
         totals = [a + b for a, b in zip(totals, numbers, strict=True)]
         print(_ROW.format(name, bench.operations, *numbers), flush=True)
         wrong += tally.wrong
     for line in wrong:
         print(line)
-    points, faults, kills, lost, different = totals
+    points, faults, disks, kills, lost, different = totals
     print(
-        f"{points} crash points, {faults} failed writes, {kills} random kills: {lost} runs lost, "
-        f"{different} different, {len(wrong)} remarks"
+        f"{points} crash points, {faults} failed writes, {disks} full and read-only disks, "
+        f"{kills} random kills: {lost} runs lost, {different} different, {len(wrong)} remarks"
     )
     return int(bool(wrong))
 
@@ -76,8 +82,16 @@ def _all(bench: Bench, kills: int, seconds: float, rng: random.Random) -> None:
     for kind in ("full", "read-only"):
         for at in range(1, bench.operations + 1, 4 * every):
             bench.crash(at, kind)
+    if can_mount():
+        for pages in range(1, bench.pages, max(every, bench.pages // _DISKS)):
+            bench.fill(pages)
+        for at in range(1, bench.operations + 1, max(every, bench.operations // _DISKS)):
+            bench.freeze(at)
     while bench.tally.kills < kills and time.perf_counter() - began < 2 * seconds:
-        bench.kill(rng, signal.SIGTERM if rng.random() < 0.2 else signal.SIGKILL)
+        if bench.scenario.workers and rng.random() < 0.5:
+            bench.kill_worker(rng)
+        else:
+            bench.kill(rng, signal.SIGTERM if rng.random() < 0.2 else signal.SIGKILL)
 
 
 def _some(bench: Bench, every: int, rng: random.Random) -> None:
@@ -86,6 +100,9 @@ def _some(bench: Bench, every: int, rng: random.Random) -> None:
         _crash(bench, at, rng)
     for kind in ("full", "read-only"):
         bench.crash(rng.randint(1, bench.operations), kind)
+    if can_mount():
+        bench.fill(rng.randint(1, bench.pages - 1))
+        bench.freeze(rng.randint(1, bench.operations))
     bench.kill(rng, signal.SIGKILL)
     bench.kill(rng, signal.SIGTERM)
 

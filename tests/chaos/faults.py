@@ -13,6 +13,9 @@ from pathlib import Path
 KINDS = ("kill", "half", "full", "read-only")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate")
+# Exit codes of a child: another process has the folder, the disk is full or read-only, a process
+# that loads data was killed.
+REFUSED, FAILED, LOST_WORKER = 2, 71, 75
 _ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS}
 
 
@@ -104,9 +107,12 @@ def in_child(
     except KeyboardInterrupt:
         code = 130
     except OSError as error:
-        code = 71 if error.errno in _ERRORS.values() else _logged(72, error, log)
+        code = FAILED if error.errno in _ERRORS.values() else _logged(72, error, log)
     except ValueError as error:  # refused, in one line
-        code = 2 if "in use by another process" in str(error) else _logged(73, error, log)
+        code = REFUSED if "in use by another process" in str(error) else _logged(73, error, log)
+    except RuntimeError as error:
+        lost = "DataLoader worker" in str(error)
+        code = LOST_WORKER if lost else _logged(76, error, log)
     except BaseException as error:
         code = _logged(74, error, log)
     finally:
@@ -118,6 +124,19 @@ def _logged(code: int, error: BaseException, log: Path | None) -> int:
         where = traceback.extract_tb(error.__traceback__)[-1]
         log.write_text(f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})")
     return code
+
+
+def workers_of(child: int) -> list[int]:
+    """Return the processes that a child has started."""
+    try:
+        return list(map(int, Path(f"/proc/{child}/task/{child}/children").read_text().split()))
+    except OSError:  # it has ended
+        return []
+
+
+def has_ended(child: int) -> bool:
+    """Whether a child has ended; it can still be waited for."""
+    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def ended(child: int) -> int:

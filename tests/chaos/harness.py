@@ -14,12 +14,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.chaos.faults import Faults, ended, in_child, require_durable
+from tests.chaos.disk import PAGE, change, small_disk
+from tests.chaos.faults import (
+    FAILED,
+    LOST_WORKER,
+    REFUSED,
+    Faults,
+    ended,
+    has_ended,
+    in_child,
+    require_durable,
+    workers_of,
+)
 from tests.chaos.scenarios import Contents, Scenario
 
 from rankwise.commands.console import _sigterm_as_ctrl_c
-
-REFUSED, FAILED = 2, 71  # another process has the folder; the disk is full or read-only
 
 
 @dataclass
@@ -27,8 +36,9 @@ class Tally:
     """What was done to a command, and what came of it."""
 
     crash_points: int = 0
-    faults: int = 0  # disk full, folder read-only
-    kills: int = 0  # at random times, by SIGKILL or SIGTERM
+    faults: int = 0  # writes that fail as on a full or read-only disk
+    disks: int = 0  # small disks that were full or read-only
+    kills: int = 0  # at random times, by SIGKILL or SIGTERM, of the run or its workers
     lost: int = 0  # runs that could not be resumed
     different: int = 0  # runs that ended with other bytes
     wrong: list[str] = field(default_factory=list)
@@ -125,6 +135,54 @@ class Bench:
             if code not in (0, -number, 130):
                 self._note(f"{number.name}: ended with {code}")
         self._resume(out, f"{kills} times {number.name}")
+
+    def kill_worker(self, rng: random.Random) -> None:
+        """Kill a process that the run has started, then resume the run."""
+        out = self.folder / "bereft"
+        child, since = self._start(out, resume=False), time.monotonic()
+        wanted = rng.uniform(0, self.seconds)
+        while not (found := workers_of(child)) or time.monotonic() - since < wanted:
+            if has_ended(child):
+                break
+            time.sleep(0.002)
+        for worker in found[:1]:
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(worker, signal.SIGKILL)
+        code = ended(child)
+        self.tally.kills += code != 0
+        if code not in (0, LOST_WORKER):
+            self._note(f"killed worker: ended with {code}")
+        self.log.unlink(missing_ok=True)
+        self._resume(out, "killed worker")
+
+    def fill(self, pages: int) -> None:
+        """Run on a disk that is too small, then resume the run on one that is not."""
+        disk = self.folder / "disk"
+        with small_disk(disk, pages):
+            code, what = ended(self._start(disk / "run", resume=False)), f"disk of {pages} pages"
+            self.tally.disks += 1
+            if code != FAILED:
+                self._note(f"{what}: ended with {code}")
+            change(disk, "size=1g")
+            self._resume(disk / "run", what)
+
+    def freeze(self, at: int) -> None:
+        """Kill a run, try to resume it on a disk that is read-only, and then on one that is not."""
+        disk, what = self.folder / "disk", f"read-only disk after operation {at}"
+        with small_disk(disk, 1 << 18):
+            ended(self._start(disk / "run", resume=False, faults=Faults(disk / "run", at)))
+            change(disk, "ro")
+            code = ended(self._start(disk / "run", resume=True))
+            self.tally.disks += 1
+            if code != FAILED:
+                self._note(f"{what}: ended with {code}")
+            change(disk, "rw")
+            self._resume(disk / "run", what)
+
+    @property
+    def pages(self) -> int:
+        """Pages of the files of the undisturbed run: a disk of fewer is too small."""
+        return sum(-(-len(held) // PAGE) for held in self.expected.values())
 
     def together(self) -> None:
         """Start two processes in one folder: one of them is refused, the other one finishes."""

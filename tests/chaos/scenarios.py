@@ -15,6 +15,7 @@ import tests.tasks.detection.cases as of_detection
 import tests.tasks.ranking.cases as of_ranking
 import tests.tasks.recommendation.cases as of_recommendation
 import tests.tasks.retrieval.cases as of_retrieval
+from sqlalchemy.orm import configure_mappers
 
 from rankwise.data.letor import read_letor
 from rankwise.estimators import LinearRanker, NeuralRanker, Ranker
@@ -25,6 +26,8 @@ from rankwise.tasks.compare import pipeline as _b  # noqa: F401
 from rankwise.tasks.detection import pipeline as _c  # noqa: F401
 from rankwise.tasks.recommendation import pipeline as _d  # noqa: F401
 from rankwise.tasks.retrieval import pipeline as _e  # noqa: F401
+
+configure_mappers()  # of optuna's tables, once for all children
 
 Work = Callable[[Path, Path, bool], None]
 Contents = dict[str, bytes]
@@ -37,6 +40,7 @@ class Scenario:
     command: str
     work: Work
     read: Callable[[Path], Contents]
+    workers: bool = False  # it starts processes that load data
 
     def __str__(self) -> str:
         return self.command
@@ -73,9 +77,13 @@ def _without_time(value: object) -> object:
     return [_without_time(each) for each in value] if isinstance(value, list) else value
 
 
-def _classify(data: Path, out: Path, resume: bool) -> None:
-    chosen = of_classification.settings("training.steps=4")
-    classification.run(of_classification.splits(), chosen, out, resume=resume)
+def _classify(workers: int) -> Work:
+    def work(data: Path, out: Path, resume: bool) -> None:
+        chosen = of_classification.settings("training.steps=4")
+        splits = of_classification.splits()
+        classification.run(splits, chosen, out, resume=resume, workers=workers)
+
+    return work
 
 
 def _retrieval(data: Path, out: Path, resume: bool) -> None:
@@ -151,7 +159,8 @@ _MLP = {"model": "mlp", "options": {"hidden": [4], "epochs": 2}}
 SCENARIOS = {
     each.command: each
     for each in (
-        Scenario("classify train", _classify, contents),
+        Scenario("classify train", _classify(0), contents),
+        Scenario("classify train, 2 workers", _classify(2), contents, workers=True),
         Scenario("retrieval train", _retrieval, contents),
         Scenario("detect train", _detect, contents),
         Scenario("contrast train", _contrast, contents),

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -26,19 +27,23 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100_000, help="Number of inputs.")
     parser.add_argument("--minutes", type=float, default=1e9, help="Maximum duration.")
     parser.add_argument("--seed", type=int, default=0, help="Random seed of the mutations.")
-    parser.add_argument("--only", nargs="*", default=list(TARGETS), help="Readers to fuzz.")
+    parser.add_argument("--only", nargs="*", default=list(TARGETS), choices=list(TARGETS))
     parser.add_argument("--keep", action="store_true", help="Store failing inputs in the corpus.")
     options = parser.parse_args()
     torch.set_num_threads(1)
     began, outcome, done = time.monotonic(), Outcome(), 0
-    with tempfile.TemporaryDirectory(prefix="rankwise-fuzz") as name:
+    memory = Path("/dev/shm")  # a disk that need not be waited for
+    place = memory if memory.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="rankwise-fuzz", dir=place) as name:
         seeds = Seeds(Path(name), options.only)
         known = [one for one in stored(CORPUS) if one[0] in options.only]
         run(Path(name), known, outcome)
-        while done < options.count and time.monotonic() - began < 60 * options.minutes:
-            stop = min(options.count, done + _ROUND)
-            run(Path(name), list(seeds.inputs(options.seed, done, stop)), outcome)
-            done = stop
+        with suppress(KeyboardInterrupt):  # what was found until then is printed
+            while done < options.count and time.monotonic() - began < 60 * options.minutes:
+                stop = min(options.count, done + _ROUND)
+                run(Path(name), list(seeds.inputs(options.seed, done, stop)), outcome)
+                done = stop
+                print(f"{done} of {options.count} inputs", file=sys.stderr, flush=True)
     seen: set[tuple[str, str]] = set()
     for reader, why, content in outcome.failures:
         key = (reader, why.rpartition("(")[2] if "(" in why else why[:60])

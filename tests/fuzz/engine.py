@@ -6,7 +6,8 @@ import hashlib
 import json
 import mmap
 import os
-import resource
+import re
+import select
 import signal
 import struct
 import time
@@ -24,12 +25,14 @@ from tests.fuzz.targets import TARGETS
 
 from rankwise.errors import UsageError
 
-HANG = 30.0  # seconds of one input
+HANG = 30.0  # seconds of the processor for one input
+_WAIT = 10 * HANG  # seconds by the clock: a busy machine may give a process little time
 MEMORY = 1 << 30  # bytes that one process may take beyond what it began with
 _BATCH = 400  # inputs of a process, so that what one leaves behind is not found by all others
 _SLOW = 40  # inputs of every other reader for one of a reader that is slow
 _LONGEST = 5000  # letters of a message
-_PAGE = resource.getpagesize()
+_STATE = struct.Struct("dd")  # when an input was begun: the clock, and the time of the processor
+_LOOK = 100  # milliseconds between two looks at a process
 
 Input = tuple[str, bytes]
 
@@ -129,10 +132,10 @@ def run(folder: Path, inputs: Sequence[Input], outcome: Outcome) -> None:
 
 def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) -> int:
     """Read up to a batch of inputs in one process; return the first that is left."""
-    stop, shared = min(len(inputs), start + _BATCH), mmap.mmap(-1, 16)
+    stop, shared = min(len(inputs), start + _BATCH), mmap.mmap(-1, _STATE.size)
     results = folder / "results"
     results.unlink(missing_ok=True)
-    shared[:16] = struct.pack("qd", start, time.monotonic())
+    shared[:] = _STATE.pack(time.monotonic(), 0.0)
     child = os.fork()
     if child == 0:
         quiet = os.open(os.devnull, os.O_WRONLY)
@@ -140,7 +143,7 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
         os.dup2(quiet, 2)
         with results.open("a") as file:
             for number in range(start, stop):
-                shared[:16] = struct.pack("qd", number, time.monotonic())
+                shared[:] = _STATE.pack(time.monotonic(), time.process_time())
                 file.write(json.dumps([number, read_one(folder, inputs[number])]) + "\n")
                 file.flush()
         os._exit(0)
@@ -170,31 +173,49 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
 
 def _watched(child: int, shared: mmap.mmap) -> str:
     """Wait for a process; return what ended it, or nothing."""
-    allowed = _resident(child) + MEMORY
-    while True:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            if os.WIFSIGNALED(status):
-                return f"death by signal {os.WTERMSIG(status)}"
-            return f"death with code {os.WEXITSTATUS(status)}" if status else ""
-        _, began = struct.unpack("qd", shared[:16])
-        ended = ""
-        if time.monotonic() - began > HANG:
-            ended = f"hang of {HANG:.0f} s"
-        elif (used := _resident(child)) > allowed:
-            ended = f"memory of {used:,} bytes"
-        if ended:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return ended
-        time.sleep(0.01)
-
-
-def _resident(process: int) -> int:
+    allowed, handle = _peak(child) + MEMORY, os.pidfd_open(child)
+    ready = select.poll()
+    ready.register(handle, select.POLLIN)
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
-    except (OSError, IndexError):
+        while not ready.poll(_LOOK):
+            began, used_then = _STATE.unpack(shared[:])
+            waited, ended = time.monotonic() - began, ""
+            if waited > HANG and (waited > _WAIT or _seconds(child) - used_then > HANG):
+                ended = f"hang of {waited:.0f} s"
+            elif (used := _peak(child)) > allowed:
+                ended = f"memory of {used:,} bytes"
+            if ended:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return ended
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        os.close(handle)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code < 0:
+        return f"death by signal {-code}"
+    return f"death with code {code}" if code else ""
+
+
+def _seconds(process: int) -> float:
+    """Return the time of the processor that a process has had."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _peak(process: int) -> int:
+    """Return the most memory that a process has had, so that none is missed between two looks."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:  # it has ended
         return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) << 10 if found else 0
 
 
 def stored(corpus: Path) -> list[Input]:

@@ -31,6 +31,18 @@ def test_a_rate_of_0_keeps_the_first_estimate_of_every_id(log):
     assert memory.value.squeeze(1).tolist() == [2, 7]
 
 
+def test_logarithms_with_a_rate_of_0_stay_where_only_the_model_may_move_them():
+    memory = MovingAverage(1, ema_rate=0, correction=1.0, log=True)
+    for estimate in (3.0, 5.0):
+        assert memory.update(torch.tensor([0]), column(estimate)).item() == 3
+
+
+def test_sizes_and_rate_are_shown():
+    assert repr(MovingAverage(4, 3, ema_rate=0.5)) == (
+        "MovingAverage(num_items=4, width=3, ema_rate=0.5)"
+    )
+
+
 def test_a_rate_of_0_is_fixed_also_where_the_model_moves_unless_it_is_corrected():
     key = torch.zeros(1, dtype=torch.long)
     fixed, moving = (MovingAverage(1, ema_rate=0, correction=c) for c in (None, 1.0))
@@ -126,6 +138,9 @@ def test_logarithms_are_averaged_as_what_they_are_of():
     assert memory.update(torch.tensor([1]), column(1e5)).item() == pytest.approx(
         1e5 + math.log(0.25)
     )
+    memory = MovingAverage(1, ema_rate=0.25, log=True)
+    twice = memory.update(torch.tensor([0, 0]), column(-1e5, -1e5))
+    assert twice.squeeze(1).tolist() == pytest.approx([-1e5, -1e5])
     whole = MovingAverage(1, ema_rate=1.0, log=True)
     whole.update(torch.tensor([0]), column(3.0))
     assert whole.update(torch.tensor([0]), column(5.0)).item() == 5

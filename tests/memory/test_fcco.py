@@ -88,3 +88,19 @@ def test_one_number_for_each_row_needs_no_width():
     assert update.ids.tolist() == other.ids.tolist() == [1, 3]
     _, (some,) = tracked(average, ids, torch.tensor([2.0, 4.0]), torch.tensor([False, True]))
     assert some.ids.tolist() == [3]
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1)], ids=str)
+def test_estimates_under_the_previous_model_reach_the_average_in_both_shapes(shape):
+    average, ids = FCCOAverage(3, ema_rate=0.5, correction=2.0), torch.tensor([1])
+    average.update(ids, torch.tensor([[8.0]]))
+    now, before = torch.full(shape, 6.0), torch.full(shape, 5.0)
+    u, _ = tracked(average, ids, now, previous=before)
+    assert u.item() == 0.5 * 8 + 0.5 * 6 + 2 * (6 - 5)
+
+
+@pytest.mark.parametrize(("log", "numbers"), [(False, 2 * 3), (True, 3)])
+def test_an_update_has_all_numbers_of_its_width(log, numbers):
+    average = FCCOAverage(4, 3, ema_rate=0.5, log=log)
+    _, update = average.track(torch.tensor([1]), torch.ones(1, 3), torch.tensor([True]))
+    assert average.update_width == update.estimates.shape[1] == numbers

@@ -30,10 +30,10 @@ def by_hand(values: list[float], points: int, low=-math.inf, high=math.inf) -> l
 SCORES = st.lists(st.integers(-50, 50).map(lambda n: n / 8), min_size=1, max_size=12)
 
 
-@given(values=SCORES, points=st.integers(1, 30))
-def test_equals_the_formula(values, points):
+@given(values=SCORES, points=st.integers(1, 30), weighted=st.booleans())
+def test_equals_the_formula(values, points, weighted):
     scores = torch.tensor([values], dtype=torch.float64)
-    found = interpolate_quantiles(scores, torch.ones_like(scores), points)
+    found = interpolate_quantiles(scores, torch.ones_like(scores) if weighted else None, points)
     assert found[0].tolist() == pytest.approx(by_hand(values, points))
 
 
@@ -79,13 +79,13 @@ def test_weights_below_one_half():
 
 @given(values=SCORES, points=st.integers(1, 30), bounds=st.sampled_from([math.inf, 3.0]))
 def test_an_absent_item_changes_nothing(values, points, bounds):
-    """Rows without one are worked another way."""
+    """Rows without weights are worked another way."""
     whole = torch.tensor([values, values[::-1]])
     padded = torch.cat([whole, torch.full((2, 1), 99.0)], dim=-1)
     weight = torch.ones_like(padded)
     weight[:, -1] = 0
     expected = interpolate_quantiles(padded, weight, points, low=-bounds, high=bounds)
-    ones = torch.ones_like(whole)
-    found = interpolate_quantiles(whole, ones, points, low=-bounds, high=bounds)
-    torch.testing.assert_close(found, expected)
-    assert interpolate_quantiles(whole.half(), ones, points).dtype == torch.float32
+    for ones in (torch.ones_like(whole), None):
+        found = interpolate_quantiles(whole, ones, points, low=-bounds, high=bounds)
+        torch.testing.assert_close(found, expected)
+        assert interpolate_quantiles(whole.half(), ones, points).dtype == torch.float32

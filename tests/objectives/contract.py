@@ -5,6 +5,7 @@ The rows are in ``tests/objectives/rows``, one file for each family, found by th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -55,6 +56,11 @@ class Row:
 
 def sides(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return scores[target.bool()], scores[~target.bool()]
+
+
+def log_mean_exp(x: Tensor) -> Tensor:
+    """log of the mean of e^x over the last dimension, in logarithms throughout."""
+    return x.logsumexp(-1) - math.log(x.shape[-1])
 
 
 def call(objective: Objective, scores: Tensor, target: Tensor, **beside: Any) -> Tensor:

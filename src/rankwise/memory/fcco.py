@@ -107,5 +107,6 @@ def tracked(
     if estimate.dim() > ids.dim():
         value, update = average.track(ids, estimate, present, previous=previous)
         return value, [update]
-    value, update = average.track(ids, estimate.unsqueeze(-1), present)
+    earlier = None if previous is None else previous.unsqueeze(-1)
+    value, update = average.track(ids, estimate.unsqueeze(-1), present, previous=earlier)
     return value.squeeze(-1), [update]

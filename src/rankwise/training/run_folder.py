@@ -29,6 +29,17 @@ _LOCK = ".lock"
 _FORMAT = 1
 _MADE = ("checkpoint.pt", "results.json", "study.db", "model.ranker")  # that would be lost
 _CONFIGS = ("config.json", "config.yaml")
+_locks: set[int] = set()  # handles of this process
+
+
+def _leave_locks() -> None:
+    """Close inherited locks: a process that loads data may outlive the run that started it."""
+    for handle in _locks:
+        os.close(handle)
+    _locks.clear()
+
+
+os.register_at_fork(after_in_child=_leave_locks)
 
 
 class _Run(BaseModel):
@@ -408,8 +419,11 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)  # the process before has just removed it
     os.ftruncate(handle, 0)
     os.write(handle, f"{os.getpid()}\n".encode())
+    _locks.add(handle)
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
-        os.close(handle)
+        if handle in _locks:  # not in a forked process, whose folder it is not
+            _locks.remove(handle)
+            path.unlink(missing_ok=True)
+            os.close(handle)

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from tests.objectives.contract import ITEMS, PRIOR, Row, sides
 from torch import Tensor
+from torch.nn.functional import softplus
 
 from rankwise.memory import interpolate_quantiles
 from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP
@@ -73,11 +74,10 @@ def dense_log_precision(power: float) -> Callable[[Tensor, Tensor], Tensor]:
 
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
-        above = (negatives - positives[:, None]).exp().sum(1)
-        ranks = (positives > positives[:, None]).sum(1) + 1
-        ties = (positives == positives[:, None]).sum(1) - 1
-        x = above / (ranks + ties / 2)
-        return (1 + x).log().mean() if power == 0 else (x / (1 + x)).mean()
+        # As at a threshold: all positives from the score of one on count, those tied with it, too.
+        found = (positives >= positives[:, None]).sum(1)
+        log_x = (negatives - positives[:, None]).logsumexp(1) - found.log()
+        return (softplus(log_x) if power == 0 else log_x.sigmoid()).mean()
 
     return risk
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tests.objectives.contract import Row, sides
+import torch
+from tests.objectives.contract import Row, log_mean_exp, sides
 from torch import Tensor
 
 from rankwise.baselines import InfoNCE, NTXent, SupCon
@@ -32,24 +33,26 @@ def dense(
     scores: Tensor, target: Tensor, temperature: float, epsilon: float = 0.0, rho: float = 0.0
 ) -> Tensor:
     positives, negatives = sides(scores, target)
-    inner = ((negatives - positives.mean()) / temperature).exp().mean()
-    return temperature * ((epsilon + inner).log() + rho)
+    inner = log_mean_exp((negatives - positives.mean()) / temperature)
+    if epsilon:
+        inner = torch.logaddexp(inner, inner.new_tensor(epsilon).log())
+    return temperature * (inner + rho)
 
 
 def dense_over_pairs(scores: Tensor, target: Tensor) -> Tensor:
     """Several positives are the mean over them of the loss with that one."""
     positives, negatives = sides(scores, target)
-    return (0.5 * ((negatives - positives[:, None]) / 0.5).exp().mean(1).log()).mean()
+    return (0.5 * log_mean_exp((negatives - positives[:, None]) / 0.5)).mean()
 
 
 def dense_info_nce(scores: Tensor, target: Tensor, temperature: float = 0.5) -> Tensor:
-    positives, negatives = (side.div(temperature).exp() for side in sides(scores, target))
-    return -(positives / (positives + negatives.sum())).log().mean()
+    positives, negatives = (side / temperature for side in sides(scores, target))
+    return (torch.logaddexp(positives, negatives.logsumexp(0)) - positives).mean()
 
 
 def dense_sup_con(scores: Tensor, target: Tensor) -> Tensor:
-    positives, _ = sides((scores / 0.5).exp(), target)
-    return -(positives / (scores / 0.5).exp().sum()).log().mean()
+    positives, _ = sides(scores / 0.5, target)
+    return ((scores / 0.5).logsumexp(0) - positives).mean()
 
 
 def dense_entropic(scores: Tensor, target: Tensor) -> Tensor:

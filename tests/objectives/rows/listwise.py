@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from itertools import permutations
+from statistics import fmean
 
 import torch
 from tests.objectives.contract import ITEMS, Row
@@ -38,21 +40,32 @@ def dense_ndcg(
 ) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         gains = gains_of(target, kind)
-        values = surrogate.value(scores[:, None] - scores)
-        others = values.sum(1) if printed else (values * (1 - torch.eye(len(scores)))).sum(1) + 1
-        if alone:
-            others = 1 + values[:, target == 0].sum(1)
-        terms = gains / torch.log2(1 + others)
+        differences = scores[:, None] - scores
+        if isinstance(surrogate, Exponential):
+            counted = (
+                (target == 0).expand_as(differences) if alone else ~torch.eye(len(scores)).bool()
+            )
+            logarithms = (-surrogate.scale * differences).masked_fill(~counted, -math.inf)
+            # log(1 + g) with g = 1 + Σ e^…, which leaves the range of numbers before its logarithm.
+            discount = torch.logaddexp(logarithms.logsumexp(1), gains.new_tensor(2.0).log())
+            discount = discount / math.log(2)
+        else:
+            values = surrogate.value(differences)
+            rank = values.sum(1) if printed else (values * (1 - torch.eye(len(scores)))).sum(1) + 1
+            if alone:
+                rank = 1 + values[:, target == 0].sum(1)
+            discount = torch.log2(1 + rank)
+        terms = gains / discount
         if log:
             # −log Σ_i p_i/log₂(1 + g_i) is at most Σ_i p_i log log₂(1 + g_i).
             best_sum = gains.sum() if alone else best(gains, None)
-            jensen = (gains / gains.sum() * torch.log2(1 + others).log()).sum()
-            return jensen + (best_sum / gains.sum()).log()
+            return (gains / gains.sum() * discount.log()).sum() + (best_sum / gains.sum()).log()
         if k is not None and softness:
             terms = terms * dense_soft_share(scores, k, softness)
         elif k is not None:
-            position = scores.argsort(descending=True).argsort()
-            terms = terms * (position < k)
+            # Tied items share the places that are left, as in the mean over all of their orders.
+            above, tied = (scores > scores[:, None]).sum(1), (scores == scores[:, None]).sum(1)
+            terms = terms * ((k - above) / tied).clamp(0, 1)
         return 1 - terms.sum() / (gains.sum() if alone else best(gains, k))
 
     return risk
@@ -68,8 +81,7 @@ def dense_list_net(
         first = relevant / number if uniform else y.exp() / y.exp().sum()
         surprise = scores.logsumexp(0) - scores
         if alone:
-            others = scores[~relevant].exp().sum()
-            surprise = (scores.exp() + others).log() - scores
+            surprise = torch.logaddexp(scores, scores[~relevant].logsumexp(0)) - scores
         return (first * surprise)[relevant].sum()
 
     return risk
@@ -83,20 +95,38 @@ def dense_list_mle(scores: Tensor, target: Tensor) -> Tensor:
 
 
 def dense_lambda(k: int | None, mu: float = 10.0) -> Callable[[Tensor, Tensor], Tensor]:
+    """LambdaLoss with every tied item at each of the ranks that it has in some order."""
+
+    def discount(rank: float) -> float:
+        return 0 if k and rank > k else 1 / math.log2(1 + rank)
+
+    def bound(apart: float) -> float:
+        return 1 / math.log2(1 + apart) - 1 / math.log2(2 + apart)
+
+    @cache
+    def among(ranks: range) -> float:
+        """The mean weight of two items that are tied, over two different ranks."""
+        pairs = list(permutations(ranks, 2))
+        return fmean(abs(discount(a) - discount(b)) + mu * bound(abs(a - b)) for a, b in pairs)
+
+    @cache
+    def between(first: range, second: range) -> float:
+        """The weight of two others: LambdaRank's over all orders, the bound's at mean ranks."""
+        d_i, d_j = (fmean(map(discount, ranks)) for ranks in (first, second))
+        return abs(d_i - d_j) + mu * bound(abs(fmean(first) - fmean(second)))
+
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         gains = gains_of(target) / best(gains_of(target), k)
-        rank = (scores.argsort(descending=True).argsort() + 1).tolist()
-        total = 0 * scores.sum()
-        for i in range(len(scores)):
-            for j in range(len(scores)):
-                if target[i] <= target[j] or (k and rank[i] > k and rank[j] > k):
-                    continue
-                d_i, d_j = (0 if k and r > k else 1 / math.log2(1 + r) for r in (rank[i], rank[j]))
-                apart = abs(rank[i] - rank[j])
-                weight = abs(d_i - d_j) + mu * (1 / math.log2(1 + apart) - 1 / math.log2(2 + apart))
-                pair = torch.nn.functional.softplus(scores[j] - scores[i]) / math.log(2)
-                total = total + weight * (gains[i] - gains[j]) * pair
-        return total
+        above = (scores > scores[:, None]).sum(1).tolist()
+        tied = (scores == scores[:, None]).sum(1).tolist()
+        ranks = [range(a + 1, a + n + 1) for a, n in zip(above, tied, strict=True)]
+        weight = torch.zeros(len(scores), len(scores), dtype=torch.float64)
+        for i, j in permutations(range(len(scores)), 2):
+            if target[i] > target[j] and not (k and ranks[i][0] > k and ranks[j][0] > k):
+                same = ranks[i] == ranks[j]
+                weight[i, j] = among(ranks[i]) if same else between(ranks[i], ranks[j])
+        pair = torch.nn.functional.softplus(scores - scores[:, None]) / math.log(2)
+        return (weight * (gains[:, None] - gains) * pair).sum()
 
     return risk
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import torch
-from tests.objectives.contract import ITEMS, Row, sides
+from tests.objectives.contract import ITEMS, Row, log_mean_exp, sides
 from torch import Tensor
 
 from rankwise.objectives.partial_auc import PartialAUC, TwoWayPartialAUC
@@ -55,10 +55,8 @@ def dense_kl(surrogate: Surrogate, inner: float, outer: float | None = None) -> 
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
         losses = surrogate.value(positives[:, None] - negatives)
-        mean = (losses / inner).exp().mean(1)
-        if outer is None:
-            return (inner * mean.log()).mean()
-        return outer * (mean ** (inner / outer)).mean().log()
+        logarithms = inner * log_mean_exp(losses / inner)
+        return logarithms.mean() if outer is None else outer * log_mean_exp(logarithms / outer)
 
     return risk
 

@@ -79,7 +79,10 @@ def dense_soft_share(scores: Tensor, k: int, temperature: float) -> Tensor:
         many = torch.sigmoid((scores.detach() - middle) / temperature).sum() > k
         low, high = (middle, high) if many else (low, middle)
     share = torch.sigmoid((scores - low) / temperature)
-    level = low + temperature * (share.sum() - k) / (share * (1 - share)).sum()
+    slope = (share * (1 - share)).sum()
+    if float(slope.detach()) == 0:  # scores so far apart that each is in or out
+        return share
+    level = low + temperature * (share.sum() - k) / slope
     return torch.sigmoid((scores - level) / temperature)
 
 

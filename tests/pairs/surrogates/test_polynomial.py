@@ -35,6 +35,25 @@ def test_worked_values(surrogate, x, value):
 
 
 @pytest.mark.parametrize(
+    "surrogate",
+    [
+        Hinge(2.0),
+        SquaredHinge(2.0),
+        Square(2.0),
+        Linear(0.5),
+        OneSidedHuber(0.5),
+        BarrierHinge(3, 2),
+    ],
+    ids=str,
+)
+def test_the_polynomials_are_the_value(surrogate):
+    x = torch.linspace(-5, 5, 101, dtype=torch.float64) + 1e-3  # between the breaks
+    for piece in surrogate.pieces():
+        inside = x[(piece.start < x) & (piece.stop > x)]
+        torch.testing.assert_close(piece(inside), surrogate.value(inside))
+
+
+@pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: OneSidedHuber(0.0), "tau must be a finite number > 0, got 0.0"),
