@@ -130,7 +130,10 @@ def test_the_published_start_of_the_proxies():
         (lambda: ProxyAnchor(3, 4, rate_factor=0.0), "rate_factor must be a finite number > 0"),
         (lambda: NormalizedSoftmax(3, 4, 0.0), "temperature must be a finite number > 0, got 0.0"),
         (lambda: ArcFace(3, 4, -0.1), "margin must be a finite number >= 0, got -0.1"),
-        (lambda: ArcFace(3, 4, math.pi), r"margin must be an angle in \[0, π/2\] \(radians\), got 3.14"),
+        (
+            lambda: ArcFace(3, 4, math.pi),
+            r"margin must be an angle in \[0, π/2\]",
+        ),
         (lambda: ArcFace(3, 4, scale=0.0), "scale must be a finite number > 0, got 0.0"),
         (lambda: ProxyAnchor(3, 4)(torch.ones(5, 3), torch.ones(5).long()), r"items, 4\), got"),
         (lambda: ProxyAnchor(3, 4)(torch.ones(5, 4), torch.full((5,), 3)), "class ids from 0 to 2"),

@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 
+from rankwise.baselines import RankSort
 from rankwise.baselines.alrp import ALRP
 from rankwise.objectives import AveragePrecision
 from rankwise.vision import (
@@ -15,6 +16,7 @@ from rankwise.vision import (
     encode_boxes,
     giou,
     grid_anchors,
+    iou,
 )
 
 ANCHORS = grid_anchors([(16, 16), (8, 8), (4, 4)], [8, 16, 32], scale=4.0)
@@ -168,6 +170,40 @@ def test_alrp_has_its_boxes_inside():
     torch.testing.assert_close(losses.boxes, parts.localization)
     total = losses.classification + losses.boxes + 0.001 * losses.bias
     torch.testing.assert_close(losses.total, total)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_rank_sort_has_the_overlaps_as_labels_and_balances_the_boxes(pooled):
+    logits, boxes = outputs()
+    losses = DetectionLoss("rank_sort", pooled=pooled)(logits, boxes, ANCHORS, TARGETS)
+    labels, found, _ = by_hand(logits, boxes)
+    soft = torch.zeros(len(labels), 4)
+    row = 0
+    for image, target in enumerate(TARGETS):
+        number = atss(ANCHORS, target["boxes"])
+        for anchor in range(len(ANCHORS)):
+            if number[anchor] >= 0:
+                mine = decode_boxes(ANCHORS.boxes[anchor], boxes[image, anchor])
+                overlap = iou(mine[None], target["boxes"][number[anchor]][None])
+                soft[row, labels[row]] = overlap.item()
+            row += 1
+    flat = logits.flatten(0, 1)
+    lists = (flat.flatten(), soft.flatten()) if pooled else (flat.T, soft.T)
+    expected = RankSort()(*lists)
+    torch.testing.assert_close(losses.classification, expected)
+    torch.testing.assert_close(losses.boxes, (1 - found).mean())
+    torch.testing.assert_close(losses.total, 2 * losses.classification + 0.001 * losses.bias)
+    (gradient,) = torch.autograd.grad(losses.total, boxes)
+    (of_boxes,) = torch.autograd.grad((1 - by_hand(logits, boxes)[1]).mean(), boxes)
+    torch.testing.assert_close(gradient, of_boxes * (expected / losses.boxes).detach())
+
+
+def test_a_box_beside_its_object_stays_a_positive():
+    logits, boxes = outputs()
+    with torch.no_grad():
+        boxes += 100  # no overlap anywhere
+    losses = DetectionLoss("rank_sort")(logits, boxes, ANCHORS, TARGETS)
+    assert losses.classification > 0
 
 
 @pytest.mark.parametrize("name", ["focal", "dr"])

@@ -16,7 +16,7 @@ from rankwise.objectives.classes import ClassLists
 class ArcFace(ProxyObjective):
     """ArcFace: cross-entropy of scaled cosines, the angle of the own class enlarged by a margin.
 
-    The loss is mean_x −log( e^(s·cos(θ_y + m)) / (e^(s·cos(θ_y + m)) + Σ_{c≠y} e^(s·cos θ_c)) ) with
+    The loss is mean_x −log( e^(s·cos(θ_y + m)) / (e^(s·cos(θ_y + m)) + Σ_{c≠y} e^(s·cos θ_c)) ),
     θ_c the angle between an embedding x of class y and the proxy (class weight) of class c. Beyond
     θ = π − m, where cos(θ + m) would rise again, it goes on as the line cos θ − m·sin m, as in the
     authors' code: a larger angle always costs more. Value and gradient are finite for

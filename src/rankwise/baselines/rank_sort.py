@@ -21,11 +21,11 @@ _NO_ERRORS = 1e-10  # positives of lower quality above a positive below which it
 class RankSort(Objective):
     """Rank & Sort loss: positives rank above negatives and are sorted by their soft labels.
 
-    The loss is mean_{i∈P} (R_i + S_i − S*_i). The target y is 0 for a negative and a label in (0, 1]
-    for a positive, in detection the IoU of its box with the object. With H the step as a line
-    between −δ and δ, N_i = Σ_{j∈N} H(s_j − s_i) and n_i = Σ_{j∈P} H(s_j − s_i), the ranking error is
-    R_i = N_i/(n_i + N_i) and the sorting error S_i = Σ_{j∈P} H(s_j − s_i)(1 − y_j)/n_i. S*_i is the
-    same over the positives with y_j ≥ y_i only: the error if i were in its place. As in the
+    The loss is mean_{i∈P} (R_i + S_i − S*_i). The target y is 0 for a negative and a label in (0,
+    1] for a positive, in detection the IoU of its box with the object. With H the step as a line
+    between −δ and δ, N_i = Σ_{j∈N} H(s_j − s_i) and n_i = Σ_{j∈P} H(s_j − s_i), the ranking error
+    is R_i = N_i/(n_i + N_i) and the sorting error S_i = Σ_{j∈P} H(s_j − s_i)(1 − y_j)/n_i. S*_i is
+    the same over the positives with y_j ≥ y_i only: the error if i were in its place. As in the
     authors' code, an item counts as H(0) = ½ in its own sums.
 
     The gradient is not a derivative but the identity update: positive i goes up by its errors; its
@@ -34,8 +34,8 @@ class RankSort(Objective):
 
     The authors' code takes n⁺·n steps. The bucketed form of Yavuz et al. has the same value and
     gradient from negatives that are grouped between sorted positives, in n log n + n⁺². Here all
-    sums are sorted sums of :mod:`rankwise.pairs`, n log n over the negatives and n⁺ log² n⁺ over the
-    positives: what the bucketed form computes, with the width δ of the step and ties exact.
+    sums are sorted sums of :mod:`rankwise.pairs`, n log n over the negatives and n⁺ log² n⁺ over
+    the positives: what the bucketed form computes, with the width δ of the step and ties exact.
 
     Args:
         delta: Half width δ of the step; 0.5 in the authors' code (kemaloksuz/RankSortLoss,
@@ -66,9 +66,7 @@ class RankSort(Objective):
         self.step = ErrorDrivenStep(delta)
 
     def risk(self, lists: Lists) -> Tensor:
-        above = pair_sum(
-            self.step, lists.positives, lists.negatives, weight=lists.negative_weight
-        )
+        above = pair_sum(self.step, lists.positives, lists.negatives, weight=lists.negative_weight)
         # In double precision: sums over all positives less those over nearly all of them.
         positives, weight = accumulating(lists.positives), accumulating(lists.positive_weight)
         label = accumulating(lists.relevances[:, : positives.shape[-1]])

@@ -20,7 +20,7 @@ def _hierarchical_ap(ranking: Ranking) -> Tensor:
     relevance = ranking.target.expand_as(weight)
     place = -ranking.level.double().expand_as(weight)  # as a score: higher is better
     rank = pair_sum(ZeroOne(), place, place, weight=weight)
-    # Σ_j min(y_j, y_k) over j not below k: y_k of those that are not less relevant, y_j of the rest.
+    # Σ_j min(y_j, y_k) over j not below k: y_j of the less relevant ones, y_k of the others.
     less = pair_sum_below(ZeroOne(), place, relevance, weight=weight)
     of_less = pair_sum_below(ZeroOne(), place, relevance, weight=weight * relevance)
     gained = relevance * (rank - less) + of_less

@@ -17,7 +17,7 @@ def shared_levels(labels: Tensor, gallery_labels: Tensor | None = None) -> Tenso
             the queries.
 
     Returns:
-        Whole numbers from 0, not even the coarsest, to the number of levels, shape (queries, items).
+        Whole numbers from 0 (nothing shared) to the number of levels, shape (queries, items).
 
     Raises:
         ValueError: If a shape does not fit.

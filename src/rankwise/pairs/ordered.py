@@ -14,11 +14,11 @@ def pair_sum_below(
 ) -> Tensor:
     """Compute Σ_{j: keys_j < keys_i} weight_j · ℓ(scores_i − scores_j) for every item of a list.
 
-    The keys are numbered in order. Two different numbers agree down to one highest bit, in which
-    the larger has 1 and the smaller 0: of every bit, the items with 1 are summed over the items with
-    0 that share their higher bits, so that each pair in order is met once and equal keys never. This
-    is one :func:`pair_sum` of groups per bit, n log n each; graded relevances of a few levels have
-    one or two bits.
+    The keys of a list are numbered in order. The highest bit in which two numbers differ is 1 in
+    the larger and 0 in the smaller. So for every bit, the items with 1 are summed over the items
+    with 0 that share their higher bits: each pair in order is met once, and equal keys never. This
+    is one :func:`pair_sum` of groups per bit, n log n each; relevances of a few levels have one or
+    two bits.
 
     Args:
         surrogate: Surrogate ℓ.

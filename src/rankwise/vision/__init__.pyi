@@ -1,3 +1,4 @@
+from rankwise.vision.adapters import set_detr_loss, set_retinanet_loss
 from rankwise.vision.anchors import Anchors, atss, grid_anchors
 from rankwise.vision.backbones import Backbone, make_backbone
 from rankwise.vision.boxes import box_area, decode_boxes, encode_boxes, giou, iou, nms
@@ -19,4 +20,6 @@ __all__ = [
     "iou",
     "make_backbone",
     "nms",
+    "set_detr_loss",
+    "set_retinanet_loss",
 ]

@@ -17,7 +17,6 @@ from rankwise.vision.anchors import Anchors, Assign, Target, atss, match
 from rankwise.vision.boxes import decode_boxes, giou, iou
 from rankwise.vision.classification_loss import ClassificationLoss, one_hot
 
-
 _LEAST_QUALITY = 1e-6  # of a positive: a label of 0 would make it a negative
 
 

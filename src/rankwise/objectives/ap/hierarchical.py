@@ -33,7 +33,7 @@ class HierarchicalAP(PrecisionObjective):
     HAPPIER also keeps G exact and without a gradient; it replaces the step in the whole rank, here
     the part of it that both items have in common stays exact, which is a tighter bound. Both sums
     take n log n for every bit of the number of distinct relevances of a list.
-    :func:`~rankwise.objectives.embedding_scores` gives the relevances of labels with several levels.
+    :func:`~rankwise.objectives.embedding_scores` gives the relevances of labels of several levels.
 
     Args:
         surrogate: Pairwise loss ℓ, or its string.
