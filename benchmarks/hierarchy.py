@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -53,9 +55,7 @@ def measure(train: ImageSet, test: ImageSet, name: str, seed: int) -> dict[str, 
     loss = objective(name)
     parameters = [*head.parameters(), *loss.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=1e-3)
-    batches = iter(ClassBatches(train.labels, 24, 4, seed=seed))
-    for _ in range(STEPS):
-        rows = torch.as_tensor(next(batches))
+    for rows in islice(_epochs(ClassBatches(train.labels, 24, 4, seed=seed)), STEPS):
         embeddings = head(x[rows])
         if isinstance(loss, ProxyObjective):
             value = loss(embeddings, train.labels[rows])
@@ -78,6 +78,13 @@ def measure(train: ImageSet, test: ImageSet, name: str, seed: int) -> dict[str, 
         "ASI": graded.asi,
         "NDCG": graded.ndcg,
     }
+
+
+def _epochs(batches: ClassBatches) -> Iterator[Tensor]:
+    """Yield the rows of the batches of one epoch after the other."""
+    for epoch in count():
+        batches.set_epoch(epoch)
+        yield from map(torch.as_tensor, batches)
 
 
 def main(root: Path) -> None:

@@ -18,7 +18,9 @@ def by_loop(scores, levels, depth, alpha):
     hap = asi = 0.0
     best, relevant = sorted(ranked, reverse=True), sum(v > 0 for v in ranked)
     # By relevance, which a level with few items may have more of than a finer one.
-    tied = sorted(((scores[i], y) for i, y in zip(order, rel, strict=True)), key=lambda x: (-x[0], x[1]))
+    tied = sorted(
+        ((scores[i], y) for i, y in zip(order, rel, strict=True)), key=lambda x: (-x[0], x[1])
+    )
     for k, (_, y) in enumerate(tied):
         last = max(j for j in range(len(tied)) if tied[j] == tied[k])
         hap += sum(min(z, y) for _, z in tied[: last + 1]) / (last + 1)

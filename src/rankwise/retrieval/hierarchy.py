@@ -79,7 +79,10 @@ def evaluate_hierarchy(
     gallery = embeddings_of("embeddings", embeddings, True)
     asked = gallery if queries is None else asked_of(queries, gallery.shape[1], True)
     known = labels if query_labels is None else query_labels
-    for name, given, count in (("labels", labels, len(gallery)), ("query_labels", known, len(asked))):
+    for name, given, count in (
+        ("labels", labels, len(gallery)),
+        ("query_labels", known, len(asked)),
+    ):
         if given.dim() != 2 or len(given) != count:
             raise ValueError(f"{name} must have shape ({count}, levels), got {tuple(given.shape)}")
     depth = labels.shape[1]
