@@ -18,15 +18,14 @@ def by_loop(scores, levels, depth, alpha):
     hap = asi = 0.0
     best, relevant = sorted(ranked, reverse=True), sum(v > 0 for v in ranked)
     # By relevance, which a level with few items may have more of than a finer one.
-    tied = sorted(
-        ((scores[i], y) for i, y in zip(order, rel, strict=True)), key=lambda x: (-x[0], x[1])
-    )
+    pairs = [(scores[i], y) for i, y in zip(order, rel, strict=True)]
+    tied = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))
     for k, (_, y) in enumerate(tied):
         last = max(j for j in range(len(tied)) if tied[j] == tied[k])
         hap += sum(min(z, y) for _, z in tied[: last + 1]) / (last + 1)
         if k < relevant:
-            pairs = [min(ranked[: k + 1].count(v), best[: k + 1].count(v)) for v in counts]
-            asi += sum(pairs) / (k + 1) / relevant
+            common = [min(ranked[: k + 1].count(v), best[: k + 1].count(v)) for v in counts]
+            asi += sum(common) / (k + 1) / relevant
     discount = 1 / np.log2(np.arange(len(ranked)) + 2)
     gains, ideal = (2.0 ** np.array(x) - 1 for x in (ranked, best))
     return hap / sum(rel), asi, (gains * discount).sum() / (ideal * discount).sum()

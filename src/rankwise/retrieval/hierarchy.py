@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.metrics import hierarchical_ap, ndcg
+from rankwise.metrics._setting import Shared
 from rankwise.objectives import shared_levels, tree_relevance
 from rankwise.retrieval.search import asked_of, embeddings_of
 
@@ -25,6 +26,13 @@ class HierarchicalResult:
         asi: Mean average set intersection.
         ndcg: Mean NDCG with the gain 2^l − 1 of l shared levels.
         values: H-AP by query, NaN where a query was left out.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.retrieval import evaluate_hierarchy
+        >>> found = evaluate_hierarchy(torch.eye(2), torch.tensor([[0, 0], [0, 0]]))
+        >>> found.ndcg, found.values.tolist()
+        (1.0, [1.0, 1.0])
     """
 
     hierarchical_ap: float
@@ -79,26 +87,25 @@ def evaluate_hierarchy(
     gallery = embeddings_of("embeddings", embeddings, True)
     asked = gallery if queries is None else asked_of(queries, gallery.shape[1], True)
     known = labels if query_labels is None else query_labels
-    for name, given, count in (
-        ("labels", labels, len(gallery)),
-        ("query_labels", known, len(asked)),
-    ):
-        if given.dim() != 2 or len(given) != count:
-            raise ValueError(f"{name} must have shape ({count}, levels), got {tuple(given.shape)}")
+    for name, given, items in (("labels", labels, gallery), ("query_labels", known, asked)):
+        if given.dim() != 2 or len(given) != len(items):
+            raise ValueError(
+                f"{name} must have shape ({len(items)}, levels), got {tuple(given.shape)}"
+            )
     depth = labels.shape[1]
     found = torch.full((3, len(asked)), torch.nan, dtype=torch.float64)
-    for rows in torch.arange(len(asked)).split(max(1, _BLOCK // max(1, len(gallery)))):
-        mask = torch.ones(len(rows), len(gallery), dtype=torch.bool)
+    for block in torch.arange(len(asked)).split(max(1, _BLOCK // max(1, len(gallery)))):
+        mask = torch.ones(len(block), len(gallery), dtype=torch.bool)
         if queries is None:
-            mask[torch.arange(len(rows)), rows] = False
-        levels = shared_levels(known[rows], labels).masked_fill(~mask, 0)
+            mask[torch.arange(len(block)), block] = False
+        levels = shared_levels(known[block], labels).masked_fill(~mask, 0)
         some = (levels > 0).any(1)
-        rows, mask, levels = rows[some], mask[some], levels[some]
+        rows, mask, levels = block[some], mask[some], levels[some]
         if not len(rows):
             continue
         scores = asked[rows] @ gallery.T
         relevance = tree_relevance(levels, depth, alpha=alpha)
-        shared = {"mask": mask, "ties": "against", "average": "none"}
+        shared: Shared[Tensor] = {"mask": mask, "ties": "against", "average": "none"}
         found[0, rows] = hierarchical_ap(scores, relevance, **shared)
         found[1, rows] = _set_intersection(scores.masked_fill(~mask, -torch.inf), levels, depth)
         found[2, rows] = ndcg(scores, levels, **shared)
