@@ -111,8 +111,8 @@ def evaluate_hierarchy(
         found[2, rows] = ndcg(scores, levels, **shared)
     if bool(found.isnan().all()):
         raise ValueError("labels must have a class that two items share: there is nothing to find")
-    means = found.nanmean(1).tolist()
-    return HierarchicalResult(*means, values=found[0].numpy())
+    h_ap, asi, gain = found.nanmean(1).tolist()
+    return HierarchicalResult(h_ap, asi, gain, found[0].numpy())
 
 
 def _set_intersection(scores: Tensor, levels: Tensor, depth: int) -> Tensor:

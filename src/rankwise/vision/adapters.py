@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -139,42 +140,48 @@ def set_detr_loss(model: nn.Module, loss: DetectionLoss) -> None:
         RankSort()
     """
     require("rankwise.vision", "transformers", "scipy")
-    config: Any = model.config
+    detector: Any = model
+    config = detector.config
     matcher = _matcher(model, config)
     names = [f"{kind}_{i}" for kind in ("decoder", "denoising") for i in range(_layers(config))]
     losses = nn.ModuleDict({name: copy.deepcopy(loss) for name in (*names, "encoder")})
-    model.detection_losses = losses
-    model.loss_function = _DetrLoss(losses, matcher)
+    detector.detection_losses = losses
+    detector.loss_function = _DetrLoss(losses, matcher)
 
 
 def _layers(config: Any) -> int:
     return int(config.decoder_layers)
 
 
+_FAMILIES = ("loss_deformable_detr", "loss_for_object_detection", "loss_rt_detr")
+
+
+def _losses_of(family: str) -> Any:
+    """Import a module of losses of transformers, an extra that takes seconds to import."""
+    return import_module(f"transformers.loss.{family}")
+
+
 def _matcher(model: nn.Module, config: Any) -> Callable[..., Any]:
     """Return the Hungarian matcher that the model's own loss would use."""
-    from transformers.loss import (  # noqa: PLC0415  (an extra, and seconds to import)
-        loss_deformable_detr,
-        loss_for_object_detection,
-        loss_rt_detr,
-    )
+    deformable, plain, rt_detr = (_losses_of(name) for name in _FAMILIES)
 
     kind = str(getattr(model, "loss_type", None))
     if kind.startswith("RTDetr"):
-        rt_detr: Callable[..., Any] = loss_rt_detr.RTDetrHungarianMatcher(config)
-        return rt_detr
-    plain: dict[str, Callable[..., Any]] = {
-        "ForObjectDetection": loss_for_object_detection.HungarianMatcher,
-        "DeformableDetrForObjectDetection": loss_deformable_detr.DeformableDetrHungarianMatcher,
-        "ConditionalDetrForObjectDetection": loss_deformable_detr.DeformableDetrHungarianMatcher,
-        "DabDetrForObjectDetection": loss_deformable_detr.DeformableDetrHungarianMatcher,
+        of_rt_detr: Callable[..., Any] = rt_detr.RTDetrHungarianMatcher(config)
+        return of_rt_detr
+    made = {
+        "ForObjectDetection": plain.HungarianMatcher,
+        "DeformableDetrForObjectDetection": deformable.DeformableDetrHungarianMatcher,
+        "ConditionalDetrForObjectDetection": deformable.DeformableDetrHungarianMatcher,
+        "DabDetrForObjectDetection": deformable.DeformableDetrHungarianMatcher,
     }
-    if kind not in plain:
+    if kind not in made:
         raise ValueError(
             f"model must be a DETR, Conditional, DAB, Deformable or RT-DETR for object detection "
             f"of transformers, got {type(model).__name__} with the loss {kind}"
         )
-    return plain[kind](config.class_cost, config.bbox_cost, config.giou_cost)
+    matcher: Callable[..., Any] = made[kind](config.class_cost, config.bbox_cost, config.giou_cost)
+    return matcher
 
 
 Matching = Sequence[tuple[Tensor, Tensor]]
@@ -210,9 +217,8 @@ class _DetrLoss:
         if by_image:  # (images, layers, …) there, (layers, images, …) elsewhere
             layers = tuple(each.transpose(0, 1) for each in layers)
         if denoising_meta_values is not None:
-            from transformers.loss.loss_rt_detr import RTDetrLoss  # noqa: PLC0415
-
-            known = RTDetrLoss.get_cdn_matched_indices(denoising_meta_values, labels)
+            criterion = _losses_of("loss_rt_detr").RTDetrLoss
+            known = criterion.get_cdn_matched_indices(denoising_meta_values, labels)
             split = denoising_meta_values["dn_num_split"]
             logits, pred_boxes = (x.split(split, 1)[1] for x in (logits, pred_boxes))
             noisy, layers = zip(*(each.split(split, 2) for each in layers), strict=True)
@@ -228,7 +234,8 @@ class _DetrLoss:
         elif known is not None:
             outputs = {name: pair for name, pair in outputs.items() if "denoising" not in name}
         weight = config.weight_loss_bbox if by_image else config.bbox_loss_coefficient
-        total, parts = logits.new_zeros(()), {}
+        total = logits.new_zeros(())
+        parts: dict[str, Tensor] = {}
         for name, (scores, boxes) in outputs.items():
             given = {"logits": scores, "pred_boxes": boxes}
             match = known if name.startswith("denoising") else self.matcher(given, labels)
