@@ -13,9 +13,9 @@ import transformers
 from scipy.optimize import linear_sum_assignment
 from torch import nn
 
+import rankwise.vision
 from rankwise.vision import (
     DetectionLoss,
-    adapters,
     encode_boxes,
     giou,
     set_detr_loss,
@@ -267,8 +267,10 @@ def test_its_parts_add_up_and_anchors_between_the_thresholds_are_left_out():
     assert dict(model.named_modules())["head.detection_loss"] is loss
 
 
-def test_nothing_of_either_library_is_imported_with_the_module():
-    for statement in ast.parse(Path(adapters.__file__).read_text()).body:
+@pytest.mark.parametrize("module", ["detr", "retinanet"])
+def test_neither_library_is_imported_with_the_module(module):
+    source = Path(rankwise.vision.__file__).with_name(f"{module}.py").read_text()
+    for statement in ast.parse(source).body:
         assert not isinstance(statement, ast.Import | ast.ImportFrom) or not re.search(
             "transformers|torchvision", ast.unparse(statement)
         )
