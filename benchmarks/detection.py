@@ -17,6 +17,7 @@ from benchmarks.timing import Result
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from rankwise.baselines import RankSort
 from rankwise.vision import ClassificationLoss
 
 IMAGES, ANCHORS, CLASSES = 8, 20_000, 20
@@ -96,6 +97,34 @@ def published_loop(logits: Tensor, labels: Tensor, delta: float = 1.0) -> Tensor
     return (gradient / len(positives)).reshape(logits.shape)
 
 
+def rank_sort_loop(logits: Tensor, soft: Tensor, delta: float = 0.5) -> Tensor:
+    """The gradient of the Rank & Sort loss as published: one positive after the other."""
+    target, scores = soft.flatten(), logits.flatten()
+    positive = target > 0
+    positives, quality = scores[positive], target[positive]
+    near = ~positive & (scores >= positives.min() - delta)
+    negatives = scores[near]
+    to_positives, to_negatives = torch.zeros_like(positives), torch.zeros_like(negatives)
+    for i in range(len(positives)):
+        among = ((positives - positives[i]) / (2 * delta) + 0.5).clamp_(0, 1)
+        above = ((negatives - positives[i]) / (2 * delta) + 0.5).clamp_(0, 1)
+        false, size = above.sum(), among.sum()
+        ranking = false / (size + false)
+        better = quality >= quality[i]
+        right, wrong = among * better, among * ~better
+        sorting = (among * (1 - quality)).sum() / size
+        sorting -= (right * (1 - quality)).sum() / right.sum()
+        if false > 1e-10:
+            to_positives[i] -= ranking
+            to_negatives += above * (ranking / false)
+        if wrong.sum() > 1e-10:
+            to_positives[i] -= sorting
+            to_positives += wrong * (sorting / wrong.sum())
+    gradient = torch.zeros_like(scores)
+    gradient[near], gradient[positive] = to_negatives, to_positives
+    return (gradient / len(positives)).reshape(logits.shape)
+
+
 def against_sort() -> Iterator[Result]:
     """Scores' part of the loss, forward + backward, against torch.sort and the focal loss."""
     for positives in (500, 4_000):
@@ -144,7 +173,25 @@ def against_the_loop() -> Iterator[Result]:
         yield Result(f"{name}: loop over positives / ours", theirs / mine, "×", limit, detail)
 
 
-ALL = [against_sort, against_the_loop]
+def rank_sort_against_the_loop() -> Iterator[Result]:
+    """Rank & Sort loss by sorted sums, which is its bucketed form, and by the published loop."""
+    for positives in (500, 2_000):
+        logits, labels = scores_of(positives, 2.0)
+        found = (labels >= 0).nonzero().squeeze(1)
+        soft = torch.zeros_like(logits)
+        drawn = torch.rand(positives, generator=torch.Generator().manual_seed(1))
+        soft[found, labels[found]] = drawn.clamp_min(0.01)
+        ours = step(lambda x, y: RankSort()(x.flatten(), y.flatten()), logits, soft)
+        mine = cpu_seconds([ours], 3)[0]
+        start = time.process_time()
+        expected = rank_sort_loop(logits, soft)
+        theirs = time.process_time() - start
+        torch.testing.assert_close(ours(), expected, rtol=1e-3, atol=1e-8)
+        name = f"rank_sort, {SIZE}, {positives} positives: loop over positives / ours"
+        yield Result(name, theirs / mine, "×", "", {"ours": mine, "loop": theirs})
+
+
+ALL = [against_sort, against_the_loop, rank_sort_against_the_loop]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from rankwise.naming import objective
 from rankwise.naming.entry import ObjectiveEntry
 from rankwise.naming.table import ENTRIES
 
-EMBEDDINGS = ("xbm", "proxy_anchor", "normalized_softmax")
+EMBEDDINGS = ("xbm", "proxy_anchor", "normalized_softmax", "arcface")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 
 from rankwise.baselines import (
     LDAM,
+    ArcFace,
     AUCHuber,
     AUCSigmoid,
     BlackBoxAP,
@@ -261,6 +263,19 @@ def normalized_softmax(embeddings, labels):
     return sum(losses) / len(losses)
 
 
+def arcface(embeddings, labels):
+    losses = []
+    for embedding, label in zip(embeddings, labels, strict=True):
+        cosines = [proxy_cosine(embedding, proxy) for proxy in PROXIES]
+        angle = torch.acos(cosines[int(label)])
+        beyond = angle + 0.5 >= math.pi
+        line = cosines[int(label)] - 0.5 * math.sin(0.5)
+        cosines[int(label)] = line if beyond else torch.cos(angle + 0.5)
+        logits = [64 * cosine for cosine in cosines]
+        losses.append(torch.stack(logits).logsumexp(0) - logits[int(label)])
+    return sum(losses) / len(losses)
+
+
 CASES = [
     Case("SmoothAP", SmoothAP, smooth_ap, tolerance=1e-6),
     Case("FastAP", FastAP, histogram_ap(11)),
@@ -296,6 +311,14 @@ CASES = [
         "NormalizedSoftmax",
         with_proxies(NormalizedSoftmax),
         normalized_softmax,
+        classes=4,
+        one_class_counts=True,
+        tolerance=1e-6,
+    ),
+    Case(
+        "ArcFace",
+        with_proxies(ArcFace),
+        arcface,
         classes=4,
         one_class_counts=True,
         tolerance=1e-6,

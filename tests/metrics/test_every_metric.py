@@ -30,6 +30,7 @@ METRICS = {
     "mean_reciprocal_rank": (m.mean_reciprocal_rank, {}),
     "ndcg": (m.ndcg, {}),
     "ndcg_at_k": (m.ndcg, {"k": 3, "gain": "linear"}),
+    "hierarchical_ap": (m.hierarchical_ap, {}),
     "precision_at_recall": (m.precision_at_recall, {"min_recall": 0.6}),
     "recall_at_precision": (m.recall_at_precision, {"min_precision": 0.6}),
     "tpr_at_fpr": (m.tpr_at_fpr, {"max_fpr": 0.3}),

@@ -32,7 +32,9 @@ OPTIONS = {
     "proxy_anchor": "(num_classes=3, dimension=4)",
     "normalized_softmax": "(num_classes=3, dimension=4)",
     "entropic_risk": "(num_classes=100)",
+    "arcface": "(num_classes=3, dimension=4)",
 }
+PROXIES = ("proxy_anchor", "normalized_softmax", "arcface")
 BY_CLASS = ("multi_class_auc", "open_auc", "autkc", "ldam", "ovr")
 
 every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.names[0])
@@ -46,9 +48,9 @@ def text(entry, name=None):
 def call(made, entry):
     """A loss of data of the kind that the objective takes."""
     generator = torch.Generator().manual_seed(0)
-    if entry.names[0] in ("proxy_anchor", "normalized_softmax"):
+    if entry.names[0] in PROXIES:
         made.proxies.data.normal_(generator=generator)  # they start at random
-    if entry.names[0] in ("xbm", "proxy_anchor", "normalized_softmax"):
+    if entry.names[0] in ("xbm", *PROXIES):
         return made(torch.randn(6, 4, generator=generator), torch.arange(6) // 2)
     if entry.names[0] in BY_CLASS:
         scores = torch.randn(12, 3, generator=generator, requires_grad=True)

@@ -51,7 +51,7 @@ def wants_what_its_metric_wants(entry: ObjectiveEntry) -> bool:
 # says nothing before its parameters do.
 OTHERS = (
     *("multi_class_auc", "open_auc", "minmax_auc", "autkc", "global_contrastive", "isogclr"),
-    *("ovr", "ldam", "xbm", "proxy_anchor", "normalized_softmax"),
+    *("ovr", "ldam", "xbm", "proxy_anchor", "normalized_softmax", "arcface"),
 )
 
 

@@ -32,6 +32,7 @@ class Row:
     scaled: bool = False  # takes score_scale, and divides by the spread where it is "auto"
     shifts: bool = True  # a constant added to all scores changes nothing
     graded: bool = False  # targets are relevances, not classes
+    shares: bool = False  # relevances are at most 1
     tolerance: float = 2e-6  # of the value; the gradient is given ten times as much
 
     def __str__(self) -> str:
@@ -47,7 +48,8 @@ class Row:
         if not self.graded:
             return scores, target
         generator = torch.Generator().manual_seed(seed)
-        return scores, torch.randint(1, 4, (n,), generator=generator) * target
+        relevance = torch.randint(1, 4, (n,), generator=generator) * target
+        return scores, relevance / 4 if self.shares else relevance
 
     def rescaled(self) -> Objective:
         """The objective on the scores in units of their spread, where it can do that."""

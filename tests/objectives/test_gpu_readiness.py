@@ -28,6 +28,9 @@ ALLOWED = {
     "pairs/ragged.py: size_classes",
     "pairs/ragged.py: _stable_order",
     "pairs/ragged.py: _rectangle",
+    # Pairs in the order of their relevances.
+    "pairs/ordered.py: pair_sum_below",
+    "pairs/rows.py: _regroup",
     # Memories by item, of padded lists.
     "memory/fcco.py: track",
     "objectives/partial_auc/_cvar.py: descend",

@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 
+from rankwise.baselines import RankSort
 from rankwise.baselines.alrp import ALRP
 from rankwise.objectives import AveragePrecision
 from rankwise.vision import (
@@ -15,6 +16,7 @@ from rankwise.vision import (
     encode_boxes,
     giou,
     grid_anchors,
+    iou,
 )
 
 ANCHORS = grid_anchors([(16, 16), (8, 8), (4, 4)], [8, 16, 32], scale=4.0)
@@ -27,7 +29,7 @@ TARGETS = [
     NOTHING,
     {"boxes": torch.tensor([[5.0, 60, 50, 100]]), "labels": torch.tensor([0], dtype=torch.int32)},
 ]
-NAMES = ("stable_ap", "soprc", "ap", "error_driven_ap", "alrp", "dr", "focal")
+NAMES = ("stable_ap", "soprc", "ap", "error_driven_ap", "alrp", "rank_sort", "dr", "focal")
 
 
 def outputs(dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, torch.Tensor]:
@@ -170,6 +172,40 @@ def test_alrp_has_its_boxes_inside():
     torch.testing.assert_close(losses.total, total)
 
 
+@pytest.mark.parametrize("pooled", [True, False])
+def test_rank_sort_has_the_overlaps_as_labels_and_balances_the_boxes(pooled):
+    logits, boxes = outputs()
+    losses = DetectionLoss("rank_sort", pooled=pooled)(logits, boxes, ANCHORS, TARGETS)
+    labels, found, _ = by_hand(logits, boxes)
+    soft = torch.zeros(len(labels), 4)
+    row = 0
+    for image, target in enumerate(TARGETS):
+        number = atss(ANCHORS, target["boxes"])
+        for anchor in range(len(ANCHORS)):
+            if number[anchor] >= 0:
+                mine = decode_boxes(ANCHORS.boxes[anchor], boxes[image, anchor])
+                overlap = iou(mine[None], target["boxes"][number[anchor]][None])
+                soft[row, labels[row]] = overlap.item()
+            row += 1
+    flat = logits.flatten(0, 1)
+    lists = (flat.flatten(), soft.flatten()) if pooled else (flat.T, soft.T)
+    expected = RankSort()(*lists)
+    torch.testing.assert_close(losses.classification, expected)
+    torch.testing.assert_close(losses.boxes, (1 - found).mean())
+    torch.testing.assert_close(losses.total, 2 * losses.classification + 0.001 * losses.bias)
+    (gradient,) = torch.autograd.grad(losses.total, boxes)
+    (of_boxes,) = torch.autograd.grad((1 - by_hand(logits, boxes)[1]).mean(), boxes)
+    torch.testing.assert_close(gradient, of_boxes * (expected / losses.boxes).detach())
+
+
+def test_a_box_beside_its_object_stays_a_positive():
+    logits, boxes = outputs()
+    with torch.no_grad():
+        boxes += 100  # no overlap anywhere
+    losses = DetectionLoss("rank_sort")(logits, boxes, ANCHORS, TARGETS)
+    assert losses.classification > 0
+
+
 @pytest.mark.parametrize("name", ["focal", "dr"])
 def test_losses_that_feel_a_shift_have_no_bias_term(name):
     losses = DetectionLoss(name)(*outputs(), ANCHORS, TARGETS)
@@ -235,7 +271,7 @@ def test_perfect_outputs_have_almost_no_loss():
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("targets", [TARGETS, [NOTHING] * 3], ids=["objects", "none"])
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.filterwarnings("ignore:.*no list of this batch has both classes:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*no list of this batch has:RuntimeWarning")
 def test_every_loss_is_finite_with_a_gradient(name, targets, dtype):
     logits, boxes = outputs(dtype)
     with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -1,3 +1,4 @@
+from rankwise.baselines.arcface import ArcFace
 from rankwise.baselines.average_precision import BlackBoxAP, FastAP, HistogramAP, SmoothAP
 from rankwise.baselines.class_balanced import LDAM, ClassBalanced
 from rankwise.baselines.detection import DistributionalRanking, ErrorDrivenAP
@@ -12,6 +13,7 @@ from rankwise.baselines.metric_learning import (
 from rankwise.baselines.pairwise_auc import AUCHuber, AUCSigmoid
 from rankwise.baselines.pointwise import CrossEntropy, Focal
 from rankwise.baselines.proxies import NormalizedSoftmax, ProxyAnchor
+from rankwise.baselines.rank_sort import RankSort
 from rankwise.baselines.sodeep import SoDeepAP
 from rankwise.objectives.auc import MultiClassAUC, PairwiseAUC
 
@@ -22,6 +24,7 @@ __all__ = [
     "BlackBoxAP",
     "SoDeepAP",
     "ErrorDrivenAP",
+    "RankSort",
     "DistributionalRanking",
     "PairwiseAUC",
     "AUCSigmoid",
@@ -35,6 +38,7 @@ __all__ = [
     "CrossBatchMemory",
     "ProxyAnchor",
     "NormalizedSoftmax",
+    "ArcFace",
     "ListMLE",
     "ApproxNDCG",
     "LambdaLoss",

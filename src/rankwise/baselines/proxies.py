@@ -191,7 +191,11 @@ class NormalizedSoftmax(ProxyObjective):
         nn.init.uniform_(self.proxies, -reach, reach)
 
     def risk(self, lists: ClassLists) -> Tensor:
-        logits = lists.scores / self.temperature
-        of_class = logits.gather(-1, lists.target.unsqueeze(-1)).squeeze(-1)
-        losses = (logits.logsumexp(-1) - of_class) * lists.weight
-        return losses.sum(-1) / lists.weight.sum(-1)
+        return mean_cross_entropy(lists.scores / self.temperature, lists)
+
+
+def mean_cross_entropy(logits: Tensor, lists: ClassLists) -> Tensor:
+    """Return the mean cross-entropy of the items of each list, (lists,)."""
+    of_class = logits.gather(-1, lists.target.unsqueeze(-1)).squeeze(-1)
+    losses = (logits.logsumexp(-1) - of_class) * lists.weight
+    return losses.sum(-1) / lists.weight.sum(-1)

@@ -16,6 +16,7 @@ from rankwise.metrics.gain import (
     auprg,
     precision_recall_gain_curve,
 )
+from rankwise.metrics.hierarchical import hierarchical_ap
 from rankwise.metrics.histogram import ScoreHistogram
 from rankwise.metrics.incomplete import bpref, inferred_average_precision
 from rankwise.metrics.intervals import (
@@ -67,6 +68,7 @@ __all__ = [
     "inferred_average_precision",
     "auprg",
     "ndcg",
+    "hierarchical_ap",
     "precision_at_recall",
     "recall_at_precision",
     "tpr_at_fpr",

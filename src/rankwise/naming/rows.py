@@ -111,6 +111,8 @@ NDCG | song | ndcg | Qiu et al. 2022 | @k, by item, needs items
     The same where a batch has only a part of each list.
 ListNet | listnet | ndcg | Cao et al. 2007 | cost n, by known item
     Graded relevances, smooth and in linear time.
+HierarchicalAP | hierarchical_ap hap | hierarchical_ap | Ramzi et al. 2022 | cost n log² n
+    Retrieval with labels of several levels, by how far off each error is.
 PrecisionAtK | precision | precision | Kar et al. 2015 | @k
     A page with k places, each as good as the next.
 RecallAtK | recall | recall | Patel et al. 2022 | @k
@@ -162,6 +164,8 @@ SoDeepAP | sodeep_ap | ap | Engilberge et al. 2019 | cost n
     AP of learned ranks.
 ErrorDrivenAP | error_driven_ap ap_loss | ap | Chen et al. 2019
     Detection: AP by error-driven updates.
+RankSort | rank_sort rs_loss | ap | Oksuz et al. 2021 | cost n log² n
+    Detection: AP, and positives sorted by the quality of their boxes.
 DistributionalRanking | dr dr_loss | auc | Qian et al. 2020 | cost n
     Detection: the hardest of both classes apart.
 Triplet | triplet | auc | Schroff et al. 2015
@@ -180,6 +184,8 @@ ProxyAnchor | proxy_anchor | ap | Kim et al. 2020 | cost n · classes
     Embeddings against learned proxies of classes, by proxy.
 NormalizedSoftmax | normalized_softmax norm_face | ap | Zhai & Wu 2019 | cost n · classes
     The same by embedding: a classifier of cosines.
+ArcFace | arcface | ap | Deng et al. 2019 | cost n · classes
+    The same with a margin between the angles.
 ListMLE | listmle | ndcg | Xia et al. 2008
     Graded relevances, by likelihood.
 ApproxNDCG | approx_ndcg | ndcg | Qin et al. 2010
@@ -221,6 +227,8 @@ tpauc | two_way_partial_auroc | min_tpr max_fpr
     AUC of the lowest positives against the highest negatives
 ndcg | ndcg | k gain
     discounted gain of the ranking over that of the best
+hierarchical_ap hap | hierarchical_ap
+    average precision of graded relevances, such as those of a label tree
 pap | pap_at_k | k
     AUC of the best k positives against the best k negatives
 precision | precision_at_k | k

@@ -8,7 +8,7 @@ from rankwise.objectives import (
     partial_auc,
     top,
 )
-from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, StableAP
+from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, HierarchicalAP, StableAP
 from rankwise.objectives.auc import (
     CompositionalAUC,
     MinMaxAUC,
@@ -27,6 +27,7 @@ from rankwise.objectives.contrastive import (
     two_views,
 )
 from rankwise.objectives.embeddings import EmbeddingScores, embedding_scores
+from rankwise.objectives.hierarchy import shared_levels, tree_relevance
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
 from rankwise.objectives.one_vs_rest import OneVsRest
@@ -56,6 +57,7 @@ __all__ = [
     "SOPRC",
     "StableAP",
     "SOAP",
+    "HierarchicalAP",
     "PairwiseAUC",
     "CompositionalAUC",
     "MinMaxAUC",
@@ -82,6 +84,8 @@ __all__ = [
     "OneVsRest",
     "embedding_scores",
     "EmbeddingScores",
+    "shared_levels",
+    "tree_relevance",
     "two_views",
     "two_modalities",
 ]

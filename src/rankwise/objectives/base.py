@@ -269,8 +269,8 @@ class Objective(ReprFromOptions, nn.Module, ABC):
             require_list_dimension(scores, mask)
         if by is not None and ids is not None:
             require_ids(f"{by}_ids", ids, self.memory_size)
-        by_kind = require_shares if self.soft_labels else require_binary
-        require_target = require_relevance if self.graded else by_kind
+        by_kind = require_relevance if self.graded else require_binary
+        require_target = require_shares if self.soft_labels else by_kind
         fill_masked = check_values(scores, target, mask, arguments.weight, require_target)
         if (previous := arguments.previous_scores) is not None:
             require_scores("previous_scores", previous if mask is None else previous[mask])

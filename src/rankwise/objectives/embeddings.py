@@ -7,13 +7,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from rankwise.objectives.hierarchy import shared_levels, tree_relevance
+
 
 class EmbeddingScores(NamedTuple):
     """Arguments of an objective, one list for every query: ``loss(scores, target, mask=mask)``.
 
     Attributes:
         scores: Similarities, shape (queries, gallery).
-        target: True for items of the class of the query.
+        target: True for items of the class of the query; with labels of several levels, relevances.
         mask: False for the query itself.
 
     Example:
@@ -25,7 +27,7 @@ class EmbeddingScores(NamedTuple):
     """
 
     scores: Tensor  # (queries, gallery) similarities
-    target: Tensor  # of the same class?
+    target: Tensor  # of the same class? or its relevance
     mask: Tensor  # False for the query itself
 
 
@@ -36,6 +38,7 @@ def embedding_scores(
     gallery_labels: Tensor | None = None,
     *,
     normalize: bool = True,
+    alpha: float = 1.0,
 ) -> EmbeddingScores:
     """Compute the similarities of every embedding of a batch with the rest and with a gallery.
 
@@ -44,10 +47,13 @@ def embedding_scores(
 
     Args:
         embeddings: Shape (queries, dimension).
-        labels: Class of each embedding, shape (queries,).
+        labels: Class of each embedding, shape (queries,); or its classes on the levels of a tree,
+            the coarsest first, shape (queries, levels), for graded objectives such as
+            :class:`HierarchicalAP`.
         gallery: More embeddings to rank, shape (n, dimension).
-        gallery_labels: Class of each of them, shape (n,).
+        gallery_labels: Class of each of them, shape (n,), or (n, levels).
         normalize: Whether to use cosines; else inner products.
+        alpha: How fast relevances fall with the distance in the tree, see :func:`tree_relevance`.
 
     Returns:
         Scores, target and mask, each of shape (queries, queries + n).
@@ -76,7 +82,11 @@ def embedding_scores(
         ranked_labels = torch.cat([labels, gallery_labels])
     mask = torch.ones(len(embeddings), len(ranked), dtype=torch.bool, device=embeddings.device)
     mask.fill_diagonal_(False)
-    target = labels.unsqueeze(1) == ranked_labels
+    if labels.dim() == 2:
+        levels = shared_levels(labels, ranked_labels)
+        target = tree_relevance(levels, labels.shape[1], alpha=alpha, mask=mask)
+    else:
+        target = labels.unsqueeze(1) == ranked_labels
     return EmbeddingScores(embeddings @ ranked.T, target, mask)
 
 
@@ -99,8 +109,8 @@ def require_matrix(name: str, embeddings: Tensor) -> None:
 
 def _check(name: str, embeddings: Tensor, labels_name: str, labels: Tensor) -> None:
     require_matrix(name, embeddings)
-    if labels.shape != embeddings.shape[:1]:
+    if labels.dim() not in (1, 2) or len(labels) != len(embeddings):
         raise ValueError(
-            f"{labels_name} must have one class per item, shape ({len(embeddings)},), "
-            f"got {tuple(labels.shape)}"
+            f"{labels_name} must have one class per item, shape ({len(embeddings)},) or "
+            f"({len(embeddings)}, levels), got {tuple(labels.shape)}"
         )

@@ -1,8 +1,11 @@
 from rankwise.retrieval.evaluation import RetrievalResult, evaluate
 from rankwise.retrieval.fusion import fuse
+from rankwise.retrieval.hierarchy import HierarchicalResult, evaluate_hierarchy
 from rankwise.retrieval.search import ApproximateSearch, Cells, Nearest, Recall, nearest
 
 __all__ = [
+    "HierarchicalResult",
+    "evaluate_hierarchy",
     "ApproximateSearch",
     "Cells",
     "Nearest",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rankwise.checks import require_count, require_one_of
+from rankwise.retrieval.hierarchy import HierarchicalResult
 from rankwise.retrieval.search import asked_of, embeddings_of, labels_of
 
 LANES = 8 * 255
@@ -105,6 +106,7 @@ class RetrievalResult:
         average_precision, first_rank: Values by query, NaN where a query was left out.
         gallery: Number of items in the gallery.
         left_out: Number of queries without a positive.
+        hierarchical: H-AP, ASI and NDCG where classes have super-classes.
 
     Example:
         >>> import torch
@@ -125,6 +127,7 @@ class RetrievalResult:
     first_rank: Floats
     gallery: int
     left_out: int
+    hierarchical: HierarchicalResult | None = None
 
     @property
     def queries(self) -> int:

@@ -25,7 +25,7 @@ class ClassificationLoss(nn.Module):
 
     Args:
         objective: Name (``stable_ap``, ``soprc``, ``ap``, ``error_driven_ap``, ``dr``, ``focal``,
-            …) or an :class:`~rankwise.objectives.Objective`.
+            ``rank_sort``, …) or an :class:`~rankwise.objectives.Objective`.
         pooled: Whether all classes make one list (StableAP 7.2); else each class is a list and the
             loss is the mean over the classes that the batch has.
         classes: Number of classes; needed by a name with a memory per list and ``pooled=False``.
@@ -67,18 +67,36 @@ class ClassificationLoss(nn.Module):
         self.objective: Objective = made
 
     @property
+    def takes_quality(self) -> bool:
+        """Whether the labels of the positives may be the quality of their boxes (RankSort)."""
+        return self.objective.graded and self.objective.soft_labels
+
+    @property
     def shift_sensitive(self) -> bool:
         """Whether a constant added to all scores changes the loss; a ranking does not change."""
         return isinstance(self.objective, (PointwiseObjective, DistributionalRanking))
 
     def forward(
-        self, logits: Tensor, labels: Tensor, previous_logits: Tensor | None = None
+        self,
+        logits: Tensor,
+        labels: Tensor,
+        previous_logits: Tensor | None = None,
+        quality: Tensor | None = None,
     ) -> Tensor:
         """Return the loss of logits (n, classes) and labels (n,) from 0, −1 for background.
 
-        ``previous_logits`` are those of the previous parameters, for objectives that use them.
+        ``previous_logits`` are those of the previous parameters, for objectives that use them;
+        ``quality`` in (0, 1] is that of the boxes of the positives in their order, for objectives
+        that take soft labels.
         """
         hot = one_hot(logits, labels)
+        if quality is not None:
+            soft = torch.zeros_like(hot, dtype=quality.dtype)
+            soft[hot] = quality
+            lists = (logits, soft) if self.pooled else (logits.T, soft.T)
+            shape = (-1,) if self.pooled else lists[0].shape
+            by_quality: Tensor = self.objective(*(each.reshape(shape) for each in lists))
+            return by_quality
         if not self.pooled:
             by_class: Tensor = OneVsRest(self.objective)(
                 logits, hot, previous_scores=previous_logits

@@ -13,9 +13,11 @@ from rankwise.baselines.alrp import ALRP
 from rankwise.checks import require_finite, require_number, require_one_of, require_shape
 from rankwise.lists import Lists
 from rankwise.objectives import Objective, StableAP
-from rankwise.vision.anchors import Anchors, Assign, Matches, Target, atss, match
-from rankwise.vision.boxes import decode_boxes, giou
+from rankwise.vision.anchors import Anchors, Assign, Target, atss, match
+from rankwise.vision.boxes import decode_boxes, giou, iou
 from rankwise.vision.classification_loss import ClassificationLoss, one_hot
+
+_LEAST_QUALITY = 1e-6  # of a positive: a label of 0 would make it a negative
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class DetectionLoss(nn.Module):
 
     Args:
         objective: See :class:`ClassificationLoss`; also ``"alrp"``, whose localization part takes
-            the place of GIoU and balances itself, so that ``box_weight`` is not applied to it.
+            the place of GIoU and balances itself, so that ``box_weight`` is not applied to it. With
+            ``"rank_sort"`` the label of a positive is the IoU of its box, and as published the
+            boxes weigh (class scores)/(boxes), without gradient, in place of ``box_weight``.
         pooled: See :class:`ClassificationLoss`.
         classes: See :class:`ClassificationLoss`.
         box_weight: Weight of the boxes.
@@ -180,31 +184,65 @@ class DetectionLoss(nn.Module):
         deltas = box_regression[matches.images, matches.anchors]
         require_finite("box_regression", deltas.detach(), "look for an overflow in the network")
         predicted = decode_boxes(anchors.boxes[matches.anchors], deltas)
-        overlap = giou(predicted, matches.boxes)  # of every positive with its object
-        box_weight = self.box_weight
+        previous = None if previous_logits is None else previous_logits.flatten(0, 1)
         logits, labels = cls_logits.flatten(0, 1), matches.labels.flatten()
+        return self.matched(logits, labels, predicted, matches.boxes, previous_logits=previous)
+
+    def matched(
+        self,
+        logits: Tensor,
+        labels: Tensor,
+        predicted: Tensor,
+        objects: Tensor,
+        *,
+        previous_logits: Tensor | None = None,
+    ) -> DetectionLosses:
+        """Return the loss of boxes that have been matched with objects by someone else.
+
+        Args:
+            logits: Class scores of all boxes of all images, (n, classes).
+            labels: Class of each box, (n,), from 0; −1 for background.
+            predicted: Predicted boxes of those with a class, in their order, (positives, 4).
+            objects: Their objects, (positives, 4).
+            previous_logits: See the call.
+
+        Returns:
+            The loss and its parts.
+        """
+        overlap = giou(predicted, objects)  # of every positive with its object
+        box_weight: Tensor | float = self.box_weight
         if isinstance(self.ranked, ALRP):
             hot = one_hot(logits, labels).flatten()
             classification, boxes = self.ranked(logits.flatten(), hot, (1 - overlap) / 2)
             box_weight = 1.0
         else:
-            previous = None if previous_logits is None else previous_logits.flatten(0, 1)
-            classification = self.ranked(logits, labels, previous)
+            by_quality = isinstance(self.ranked, ClassificationLoss) and self.ranked.takes_quality
+            quality = _quality(predicted, objects) if by_quality else None
+            classification = self.ranked(logits, labels, previous_logits, quality)
             boxes = (1 - overlap).sum() / (1 if self.printed else max(1, len(overlap)))
-        bias = self._bias(cls_logits, matches)
+            if by_quality:
+                box_weight = (classification / torch.where(boxes > 0, boxes, 1)).detach()
+        bias = self._bias(logits, labels)
         total = self.classification_weight * classification + box_weight * boxes
         return DetectionLosses(
-            total + self.bias_weight * bias, classification, boxes, bias, len(matches)
+            total + self.bias_weight * bias, classification, boxes, bias, len(overlap)
         )
 
-    def _bias(self, cls_logits: Tensor, matches: Matches) -> Tensor:
+    def _bias(self, logits: Tensor, labels: Tensor) -> Tensor:
         """(Σ s)² over the positives' scores of their classes, or the square of their mean."""
-        place = matches.images, matches.anchors
-        scores = cls_logits[(*place, matches.labels[place])]
+        positive = (labels >= 0).nonzero().squeeze(1)
+        scores = logits[positive, labels[positive].long()]
         if self.shift_sensitive:
             scores = scores[:0]
         total = scores.sum(dtype=torch.promote_types(scores.dtype, torch.float32))
         return (total / (max(1, len(scores)) if self.bias_form == "mean" else 1)) ** 2
+
+
+@torch.no_grad()
+def _quality(predicted: Tensor, objects: Tensor) -> Tensor:
+    """Return the IoU of every predicted box with its object, above 0."""
+    overlap = iou(predicted.unsqueeze(1), objects.unsqueeze(1)).flatten()
+    return overlap.clamp(_LEAST_QUALITY, 1)
 
 
 def _as_printed(ranked: nn.Module, bias_form: str) -> ClassificationLoss:

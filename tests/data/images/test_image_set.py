@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.data.images.layouts import write_image
 from tests.tasks.retrieval.cases import images
 
 from rankwise.data.images import BrokenImage, ImageSet, RetrievalSplits
+from rankwise.data.images._cifar_families import CIFAR_FAMILIES
 from rankwise.data.images.image_set import ClassSplits, LabeledImages, fingerprint
 
 
@@ -205,3 +207,22 @@ def test_the_fingerprint_is_of_sizes_and_a_sample_or_of_all_contents_but_not_of_
     paths[1].write_bytes(b"0001")
     paths[-1].write_bytes(b"yyyy")
     assert fingerprint(held) != sample
+
+
+def test_super_classes_go_with_the_classes():
+    pixels, labels = torch.zeros(4, 1, 8, 8, dtype=torch.uint8), torch.tensor([0, 1, 2, 2])
+    families = ("pet", "pet", "car")
+    images = ImageSet("all", labels, ("cat", "dog", "bus"), pixels=pixels, families=families)
+    assert images.tree.tolist() == [[0, 0], [0, 1], [1, 2], [1, 2]]
+    some = images.subset([1, 2], renumber=True)
+    assert some.families == ("pet", "car")
+    assert some.tree.tolist() == [[0, 0], [1, 1]]
+    assert ImageSet("all", labels, ("cat", "dog", "bus"), pixels=pixels).tree is None
+    with pytest.raises(ValueError, match="families must be one per class, 3, got 1"):
+        ImageSet("all", labels, ("cat", "dog", "bus"), pixels=pixels, families=("pet",))
+
+
+def test_the_super_classes_of_cifar_100_have_five_classes_each():
+    assert len(CIFAR_FAMILIES) == 100
+    assert set(Counter(CIFAR_FAMILIES.values()).values()) == {5}
+    assert CIFAR_FAMILIES["maple_tree"] == CIFAR_FAMILIES["oak_tree"] == "trees"

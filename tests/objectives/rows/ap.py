@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from rankwise.memory import interpolate_quantiles
-from rankwise.objectives import SOAP, SOPRC, AveragePrecision, StableAP
+from rankwise.objectives import SOAP, SOPRC, AveragePrecision, HierarchicalAP, StableAP
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, SquaredHinge
 
 
@@ -82,6 +82,28 @@ def dense_log_precision(power: float) -> Callable[[Tensor, Tensor], Tensor]:
     return risk
 
 
+def dense_hierarchical(
+    annealed: bool, power: float = 1.0, apart: float = 0.0
+) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        y = target.double()
+        relevant = y > 0
+        wrong, right = [], []
+        for k in relevant.nonzero().flatten().tolist():
+            cost = (y[k] - y).clamp_min(0)
+            wrong.append((cost * OneSidedHuber(0.3).value(scores[k] - scores)).sum())
+            right.append((y.clamp_max(y[k]) * (scores >= scores[k])).sum())
+        odds = torch.stack(wrong) / torch.stack(right).detach()
+        x = odds * (min(1.0, 1 / float(odds.detach().median())) if annealed else 1.0)
+        error = (1 + x).log() if power == 0 else x / (1 + x)
+        loss = (y[relevant] * error).sum() / y.sum()
+        low = (0.9 - scores[y == y.max()]).clamp_min(0).mean()
+        high = (scores[~relevant] - 0.6).clamp_min(0).mean()
+        return (1 - apart) * loss + apart * (low + high) if apart else loss
+
+    return risk
+
+
 def dense_soprc(
     annealed: bool, variance: tuple[float, float] = (0.0, 0.0)
 ) -> Callable[[Tensor, Tensor], Tensor]:
@@ -130,6 +152,31 @@ scaled = partial(Row, scaled=True)
 FIXED = {"gain": "fixed"}
 EXACT = {"false_positives": "exponential", "true_positives": "zero_one", **FIXED}
 ROWS = [
+    Row("HierarchicalAP", HierarchicalAP, dense_hierarchical(True), scaled=True, graded=True),
+    Row(
+        "HierarchicalAP, fixed gain",
+        HierarchicalAP,
+        dense_hierarchical(False),
+        {"gain": "fixed"},
+        scaled=True,
+        graded=True,
+    ),
+    Row(
+        "HierarchicalAP, log",
+        HierarchicalAP,
+        dense_hierarchical(False, power=0),
+        {"gain": "fixed", "outer": "log"},
+        scaled=True,
+        graded=True,
+    ),
+    Row(
+        "HierarchicalAP, decomposability",
+        HierarchicalAP,
+        dense_hierarchical(True, apart=0.3),
+        {"decomposability": 0.3, "score_scale": 1.0},
+        shifts=False,
+        graded=True,
+    ),
     scaled("AveragePrecision", AveragePrecision, dense_ap(True), {"prior": PRIOR}),
     scaled("AveragePrecision, fixed", AveragePrecision, dense_ap(False), {"prior": PRIOR, **FIXED}),
     scaled("AveragePrecision, own prior", AveragePrecision, dense_ap(True, own_prior=True)),

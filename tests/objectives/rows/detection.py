@@ -9,7 +9,7 @@ import torch
 from tests.objectives.contract import Row
 from torch import Tensor
 
-from rankwise.baselines import DistributionalRanking, ErrorDrivenAP
+from rankwise.baselines import DistributionalRanking, ErrorDrivenAP, RankSort
 
 
 def error_driven_loop(
@@ -41,6 +41,40 @@ def error_driven_loop(
     return risk
 
 
+def rank_sort_loop(delta: float = 0.5) -> Callable[[Tensor, Tensor], Tensor]:
+    """Rank & Sort loss by the published loop, and its gradient as a linear function of scores."""
+
+    def step(differences: Tensor) -> Tensor:
+        return (differences / (2 * delta) + 0.5).clamp(0, 1)
+
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        positive, fixed = target > 0, scores.detach()
+        positives, negatives = fixed[positive], fixed[~positive]
+        labels = target[positive].to(fixed.dtype)
+        to_positives, to_negatives = torch.zeros_like(positives), torch.zeros_like(negatives)
+        total = fixed.new_zeros(())
+        for i in range(len(positives)):
+            among, above = step(positives - positives[i]), step(negatives - positives[i])
+            ranking = above.sum() / (among.sum() + above.sum())
+            right = among * (labels >= labels[i])
+            current = (among * (1 - labels)).sum() / among.sum()
+            sorting = current - (right * (1 - labels)).sum() / right.sum()
+            total = total + ranking + sorting
+            if above.sum() > 1e-10:
+                to_positives[i] -= ranking
+                to_negatives += above / above.sum() * ranking
+            wrong = among * (labels < labels[i])
+            if wrong.sum() > 1e-10:
+                to_positives[i] -= sorting
+                to_positives += wrong / wrong.sum() * sorting
+        gradient = torch.zeros_like(fixed)
+        gradient[positive], gradient[~positive] = to_positives, to_negatives
+        pull = (gradient / len(positives) * scores).sum()
+        return total / len(positives) + pull - pull.detach()
+
+    return risk
+
+
 def dr(scores: Tensor, target: Tensor) -> Tensor:
     p, target = 1 / (1 + torch.exp(-scores)), target.bool()
     positives, negatives = p[target], p[~target]
@@ -58,6 +92,15 @@ ROWS = [
         ErrorDrivenAP,
         error_driven_loop(interpolated=False, delta=0.3),
         {"interpolated": False, "delta": 0.3},
+    ),
+    Row("RankSort", RankSort, rank_sort_loop(), graded=True, shares=True),
+    Row(
+        "RankSort, narrow",
+        RankSort,
+        rank_sort_loop(0.1),
+        {"delta": 0.1},
+        graded=True,
+        shares=True,
     ),
     Row("DistributionalRanking", DistributionalRanking, dr, shifts=False),
 ]

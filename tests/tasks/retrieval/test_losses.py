@@ -6,7 +6,7 @@ import torch
 from rankwise.baselines import CrossBatchMemory, ProxyAnchor, SupCon
 from rankwise.errors import UsageError
 from rankwise.naming.table import ENTRIES
-from rankwise.objectives import SOPRC, embedding_scores
+from rankwise.objectives import SOPRC, HierarchicalAP, embedding_scores
 from rankwise.tasks.retrieval.losses import RetrievalLoss
 from rankwise.tasks.retrieval.settings import Memory, Mixup, Network, Objective, Settings
 
@@ -185,3 +185,16 @@ def test_embeddings_of_the_last_parameters_reach_stable_ap():
 def test_what_cannot_be_trained_on(make, message):
     with pytest.raises(UsageError, match=message):
         make()
+
+
+def test_hierarchical_ap_ranks_by_the_super_classes_of_the_images():
+    tree = torch.stack([torch.tensor([5, 5, 9])[LABELS], LABELS], 1)  # classes 0 and 1 are sisters
+    chosen = Settings(network=Network(dimension=4), objective=Objective(name="hierarchical_ap"))
+    e = vectors()
+    lists = embedding_scores(e, torch.stack([torch.tensor([5, 5, 9])[BATCH], BATCH], 1))
+    expected = HierarchicalAP()(lists.scores, lists.target, mask=lists.mask)
+    torch.testing.assert_close(RetrievalLoss(chosen, LABELS, tree)(e, BATCH), expected)
+    plain = RetrievalLoss(chosen, LABELS)(e, BATCH)  # without super-classes it is AP
+    assert plain != expected
+    with pytest.raises(UsageError, match=r"super-classes, which memory\.size does not"):
+        RetrievalLoss(chosen.replace(memory=Memory(size=4)), LABELS, tree)

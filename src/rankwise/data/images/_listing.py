@@ -56,6 +56,8 @@ class Listing:
     paths: Sequence[Path] | None = None
     pixels: Tensor | None = None
     families: Mapping[str, str] = field(default_factory=dict)  # the super-class of a class
+    # The same where the split does not go by them; graded relevances do.
+    super_classes: Mapping[str, str] = field(default_factory=dict)
     lists: Mapping[str, Sequence[int]] = field(default_factory=dict)  # test images by gallery
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)  # images found so on reading
     base: Path | None = None  # what recorded paths are relative to; None: nothing is recorded

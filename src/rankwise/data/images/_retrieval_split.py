@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -56,7 +56,8 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
     ids = {name: number for number, name in enumerate(dict.fromkeys(listing.labels))}
     labels = torch.tensor([ids[name] for name in listing.labels], dtype=torch.long)
     paths = None if listing.paths is None else tuple(listing.paths)
-    whole = ImageSet(listing.name, labels, tuple(ids), paths, listing.pixels)
+    families = _families(listing, tuple(ids))
+    whole = ImageSet(listing.name, labels, tuple(ids), paths, listing.pixels, families)
     rows = {name: [i for i, part in kept.items() if part == name] for name in get_args(Part)}
     found = {name: whole.subset(own, f"{listing.name} {name}", renumber=True)
              for name, own in rows.items()}  # fmt: skip
@@ -75,6 +76,13 @@ def divide(listing: Listing, how: Draw, *, skip_broken: bool) -> RetrievalSplits
         remarks=(*listing.remarks, *remarks),
         record=record_of(listing, kept),
     )
+
+
+def _families(listing: Listing, classes: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the super-class of every class, where all have one and there are several."""
+    known = listing.super_classes or listing.families
+    found = tuple(known[name] for name in classes if name in known)
+    return found if len(found) == len(classes) and len(set(found)) > 1 else None
 
 
 def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rankwise.data._text import opened, read_fields
 from rankwise.data.errors import DataError, parsing
+from rankwise.data.images._cifar_families import CIFAR_FAMILIES
 from rankwise.data.images._class_split import ClassListing
 from rankwise.data.images._listing import Listing, Part, by_halves, in_order, located, single_file
 from rankwise.data.images.image_file import BrokenImage, decode
@@ -41,7 +42,9 @@ def cifar(root: Path) -> Listing:
     else:
         names, labels, pixels = _from_binary(path)
     of_image = [names[number] for number in labels.tolist()]
-    return Listing(f"cifar{len(names)}", of_image, by_halves(of_image, names), pixels=pixels)
+    known = CIFAR_FAMILIES if CIFAR_FAMILIES.keys() == set(names) else {}
+    halves = by_halves(of_image, names)
+    return Listing(f"cifar{len(names)}", of_image, halves, pixels=pixels, super_classes=known)
 
 
 def _source(root: Path) -> Path:

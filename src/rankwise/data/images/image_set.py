@@ -34,6 +34,7 @@ class ImageSet:
         classes: Name of every class id.
         paths: Files of the images.
         pixels: Images, uint8 (n, channels, h, w), of 1 or 3 channels; either these or paths.
+        families: Super-class of every class, where the data set has them.
 
     Raises:
         ValueError: Where shapes, types or labels do not fit together.
@@ -54,6 +55,7 @@ class ImageSet:
     classes: tuple[str, ...]
     paths: tuple[Path, ...] | None = None
     pixels: Tensor | None = None
+    families: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if (self.paths is None) == (self.pixels is None):
@@ -75,6 +77,10 @@ class ImageSet:
         if held != len(self.labels):
             raise ValueError(f"there must be a label for each of {held} images, got {len(self)}")
         require_range("labels", self.labels, len(self.classes))
+        if self.families is not None and len(self.families) != len(self.classes):
+            raise ValueError(
+                f"families must be one per class, {len(self.classes)}, got {len(self.families)}"
+            )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -83,6 +89,15 @@ class ImageSet:
     def counts(self) -> Tensor:
         """Number of images of every class: long, (classes,)."""
         return torch.bincount(self.labels, minlength=len(self.classes))
+
+    @property
+    def tree(self) -> Tensor | None:
+        """Super-class and class of every image, long (n, 2); None without super-classes."""
+        if self.families is None:
+            return None
+        number = {name: i for i, name in enumerate(dict.fromkeys(self.families))}
+        family = torch.tensor([number[name] for name in self.families], dtype=torch.long)
+        return torch.stack([family[self.labels], self.labels], 1)
 
     def load(self, i: int) -> Tensor:
         """Return image ``i`` in RGB, uint8 (3, h, w), or raise :class:`BrokenImage`."""
@@ -100,13 +115,15 @@ class ImageSet:
         their ids run from 0 in the same order.
         """
         chosen = torch.as_tensor(indices, dtype=torch.long)
-        labels, classes = self.labels[chosen], self.classes
+        labels, classes, families = self.labels[chosen], self.classes, self.families
         if renumber:
             kept, labels = torch.unique(labels, return_inverse=True)
             classes = tuple(self.classes[old] for old in kept.tolist())
+            if families is not None:
+                families = tuple(families[old] for old in kept.tolist())
         paths = None if self.paths is None else tuple(self.paths[i] for i in chosen.tolist())
         pixels = None if self.pixels is None else self.pixels[chosen]
-        return ImageSet(name or self.name, labels, classes, paths, pixels)
+        return ImageSet(name or self.name, labels, classes, paths, pixels, families)
 
     def describe(self) -> str:
         """Return a line with the numbers of images and classes, and the sizes in pixels."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from rankwise.data.images import ImageSet, RetrievalSplits
 from rankwise.report import Mean, Section, Table
 from rankwise.report.elements import Markup
 from rankwise.report.plots import line_chart
-from rankwise.retrieval import RetrievalResult
+from rankwise.retrieval import RetrievalResult, evaluate_hierarchy
 from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.vision.gallery import nearest_sentence, neighbors_section
@@ -36,7 +37,13 @@ class Embedded(NamedTuple):
         """Rank the whole gallery for every query."""
         labels = None if self.queries is None else self.queries.labels
         given = (self.embeddings, self.images.labels, self.asked, labels)
-        return evaluate_embeddings(*given, hits=hits)
+        found = evaluate_embeddings(*given, hits=hits)
+        tree = self.images.tree
+        if tree is None:
+            return found
+        asked = None if self.queries is None else self.queries.tree
+        graded = evaluate_hierarchy(self.embeddings, tree, self.asked, asked)
+        return replace(found, hierarchical=graded)
 
 
 def embed(
@@ -85,12 +92,21 @@ def as_json(result: RetrievalResult) -> dict[str, object]:
         "hit_at": {str(k): value for k, value in result.hit_at.items()},
         "r_precision": result.r_precision,
         "map_at_r": result.map_at_r,
+        **_graded(result),
         "queries": result.queries,
         "gallery": result.gallery,
         "left_out": result.left_out,
         "recall": result.recall.tolist(),
         "precision": result.precision.tolist(),
     }
+
+
+def _graded(result: RetrievalResult) -> dict[str, float]:
+    """Return the metrics of several label levels, if there are any."""
+    found = result.hierarchical
+    if found is None:
+        return {}
+    return {"hierarchical_ap": found.hierarchical_ap, "asi": found.asi, "ndcg": found.ndcg}
 
 
 def _listed(results: Results) -> list[tuple[str, str, RetrievalResult]]:
@@ -106,6 +122,7 @@ def results_table(results: Results) -> Table:
             gallery,
             str(Mean(one.map, one.standard_error, one.queries)),
             *(f"{v:.4f}" for v in (*one.hit_at.values(), one.r_precision, one.map_at_r)),
+            *(f"{v:.4f}" for v in _graded(one).values()),
         )
         for network, gallery, one in listed
     ]
@@ -115,7 +132,9 @@ def results_table(results: Results) -> Table:
     caption = f"{queries} queries at most; ± is a 95 % interval over them, not over trainings."
     if left_out:
         caption += f" {left_out} images alone in their class were no queries."
-    return Table(("network", "gallery", "mAP", *hits, "R-precision", "MAP@R"), rows, caption)
+    graded = ("H-AP", "ASI", "NDCG") if _graded(listed[-1][2]) else ()
+    columns = ("network", "gallery", "mAP", *hits, "R-precision", "MAP@R", *graded)
+    return Table(columns, rows, caption)
 
 
 def sentence(*results: Mapping[str, RetrievalResult]) -> str:

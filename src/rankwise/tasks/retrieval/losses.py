@@ -15,7 +15,7 @@ from rankwise.errors import UsageError
 from rankwise.naming import objective as by_name
 from rankwise.naming.entry import load
 from rankwise.naming.table import find_objective
-from rankwise.objectives import Objective, embedding_scores
+from rankwise.objectives import HierarchicalAP, Objective, embedding_scores
 from rankwise.tasks.retrieval.settings import Settings
 
 _MOST_PAIRS = 50_000_000  # pairs of images that a memory by item may have
@@ -27,11 +27,14 @@ class RetrievalLoss(nn.Module):
     π of a query is the share of its class among the other images of the data set, and an objective
     with a memory by list has one list for every class. One with a memory by item remembers every
     pair of images, which needs few of them, and one by anchor every image; both want their
-    ``rows`` in the call. A loss with proxies has one for every class.
+    ``rows`` in the call. A loss with proxies has one for every class. Hierarchical AP ranks by the
+    super-classes as well, where the images have them.
     """
 
-    def __init__(self, settings: Settings, labels: Tensor) -> None:
-        """``labels``, from 0, are those of the training set."""
+    families: Tensor | None  # the super-class of every class
+
+    def __init__(self, settings: Settings, labels: Tensor, tree: Tensor | None = None) -> None:
+        """``labels``, from 0, are those of the training set; ``tree`` has super-classes, too."""
         super().__init__()
         chosen, memory = settings.objective, settings.memory
         self.images, self.chosen = len(labels), chosen
@@ -46,6 +49,16 @@ class RetrievalLoss(nn.Module):
                 "name the objective that goes over the memory, such as contrastive"
             )
         self.by_pair = self.by_image = self.by_class = False
+        families = None
+        if tree is not None and isinstance(self.objective, HierarchicalAP):
+            if memory.size:
+                raise UsageError(
+                    f"objective.name: {chosen.name} ranks by super-classes, which memory.size does "
+                    "not keep; leave the memory out"
+                )
+            families = torch.zeros(int(labels.max()) + 1, dtype=torch.long)
+            families[labels] = tree[:, 0]
+        self.register_buffer("families", families, persistent=False)
         self.warm = SupCon() if chosen.warm_start else None
         self.memory: CrossBatchMemory | None = None
         if isinstance(self.objective, ProxyObjective):
@@ -118,7 +131,10 @@ class RetrievalLoss(nn.Module):
         if isinstance(self.objective, ProxyObjective) and not warming:
             against: Tensor = self.objective(embeddings, labels)
             return against
-        lists = embedding_scores(embeddings, labels, normalize=False)
+        known = labels
+        if self.families is not None and not warming:
+            known = torch.stack([self.families[labels], labels], 1)
+        lists = embedding_scores(embeddings, known, normalize=False)
         if self.warm is not None and warming:
             warm: Tensor = self.warm(lists.scores, lists.target, mask=lists.mask)
             return warm

@@ -102,7 +102,7 @@ class RetrievalTask(LabeledImageTask):
         size = batches.classes * batches.per_class
         super().__init__(
             new_network(self.dataset, settings),
-            RetrievalLoss(settings, self.labels),
+            RetrievalLoss(settings, self.labels, splits.train.tree),
             settings,
             data=fingerprint(splits.train, full=settings.data.verify == "full"),
             batch=size,
