@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -71,6 +72,13 @@ class Design:
     def columns(self) -> int:
         """Number of features."""
         return len(self.mean)
+
+    def of_rows(self, rows: NDArray[np.int64]) -> Design:
+        """Return some rows of Z, which are on disk, with the same scales."""
+        assert isinstance(self.matrix, DiskMatrix)
+        found = copy.copy(self)
+        found.matrix = self.matrix.select(rows)
+        return found
 
     def scores(self, weights: Vector) -> Floats:
         """Return Z w."""
