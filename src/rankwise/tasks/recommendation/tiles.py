@@ -14,7 +14,9 @@ from torch import Tensor
 ROWS = 512  # users at a time
 TILE = 2048  # items at a time
 _CHUNK = 64  # items of which the highest score is kept
+_WORD = 8  # marks that are looked at together
 _GROUPS = 4  # groups for each rank, of which a bound of the ranks is made
+_AGAIN = {n << k for n in (2, 3) for k in range(40)} | {1}  # tiles after which there is a new bound
 _MOST = 1 << 22  # candidates for the first ranks of these users
 _SMALLEST = 2.0**-100  # below it differences of scores may be denormal
 
@@ -77,7 +79,7 @@ def search(
     scratch = users.new_empty(n_users * TILE)
     highest = users.new_full((n_users, -(-len(items) // _CHUNK)), -math.inf)
     probes = Cells(*hidden[0].new_empty(2, 0)) if probes is None else probes
-    probed = users.new_empty(len(probes.rows))
+    probed: list[tuple[Tensor, Tensor]] = []
     codes = torch.zeros(len(widths), n_users, dtype=_whole(users.dtype))
     kept: list[tuple[_Array, _Array, _Array]] = []
     least, candidates = users.new_empty(0), 0
@@ -91,13 +93,13 @@ def search(
         torch.mm(users, some.T, out=scores[:, : len(some)])
         flat = scores.view(-1)
         flat.index_fill_(0, hide_at, -math.inf)
-        probed[probe] = flat[probe_at]
+        probed.append((probe, flat.index_select(0, probe_at)))
         by_chunk = scores.view(n_users, -1, _CHUNK)
         first, chunks = start // _CHUNK, size // _CHUNK
         top = torch.amax(by_chunk, -1, out=highest[:, first : first + chunks])
         if number == 0:
             least = _bound(scores, ranks)
-        elif number & (number - 1) == 0:  # a better bound each time twice as much has been seen
+        elif number in _AGAIN:
             least = torch.maximum(least, _bound(highest[:, : first + chunks], ranks))
         row, column, value = _candidates(by_chunk.numpy(), top.numpy(), least.numpy())
         kept.append((row, start + column, value))
@@ -114,7 +116,9 @@ def search(
     least = torch.maximum(least, _bound(highest, ranks))
     enough = values >= least[rows].squeeze(1)
     ranked = _sorted(rows[enough], found[enough], values[enough], n_users, ranks)
-    return Found(*ranked, *_counts(codes, sum(widths)), probed)
+    order, own = (torch.cat(each) for each in zip(*probed, strict=True))
+    own = torch.empty_like(own).index_copy_(0, order, own)
+    return Found(*ranked, *_counts(codes, sum(widths)), own)
 
 
 def comparable(best: Tensor) -> Tensor:
@@ -150,11 +154,15 @@ def _candidates(
     """Rows, columns and scores of a tile, (rows, chunks, chunk), that reach the bounds of rows."""
     # By numpy, whose search for what is true in long arrays is several times as fast as torch's.
     chunks = np.flatnonzero(top >= least)
+    row = chunks // top.shape[1]
     values = by_chunk.reshape(-1, _CHUNK).take(chunks, axis=0)
-    row, chunk = np.divmod(chunks, top.shape[1])
-    where = np.flatnonzero(values >= least[row])
-    which, place = np.divmod(where, _CHUNK)
-    return row[which], chunk[which] * _CHUNK + place, values.reshape(-1)[where]
+    reached = (values >= least[row]).reshape(-1, _WORD)
+    words = np.flatnonzero(reached.view(np.uint64))  # most words of eight marks are empty
+    which, place = np.nonzero(reached[words])
+    where = words[which] * _WORD + place
+    which = where // _CHUNK
+    columns = (chunks - row * top.shape[1])[which] * _CHUNK + where - which * _CHUNK
+    return row[which], columns, values.reshape(-1)[where]
 
 
 def _bound(scores: Tensor, ranks: int) -> Tensor:
