@@ -1,0 +1,64 @@
+"""One compiled pass over a tile of scores; importing it needs numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankwise._jit import kernel
+
+_ONE, _ZERO = np.float32(1), np.float32(0)
+
+
+@kernel
+def scan(  # noqa: PLR0917
+    scores: NDArray[Any],
+    best: NDArray[Any],
+    least: NDArray[Any],
+    top: NDArray[Any],
+    counts: NDArray[np.float64],
+    found: NDArray[np.int64],
+    values: NDArray[Any],
+    start: int,
+    used: int,
+) -> int:
+    """Fill the highest scores of chunks and the counts of rows, append what reaches the bounds.
+
+    Item j is in chunk j mod (number of chunks), so that a step of the inner loop is one of vectors.
+    ``counts`` (3, rows) has the scores above ``best``, as high, and NaN. ``found`` (2, candidates)
+    has rows and items, of which the first of the tile is ``start``. Return the candidates so far,
+    −1 where they do not fit.
+    """
+    chunks = top.shape[1]
+    each = scores.shape[1] // chunks
+    highest, above = np.empty(chunks, scores.dtype), np.empty(chunks, np.float32)
+    tied, missing = np.empty(chunks, np.float32), np.empty(chunks, np.float32)
+    for row in range(len(scores)):
+        limit, bound = best[row], least[row]
+        for c in range(chunks):
+            highest[c], above[c], tied[c], missing[c] = -np.inf, _ZERO, _ZERO, _ZERO
+        for j in range(each):
+            part = scores[row, j * chunks : (j + 1) * chunks]
+            for c in range(chunks):
+                score = part[c]
+                highest[c] = score if score > highest[c] else highest[c]
+                above[c] += _ONE if score > limit else _ZERO
+                tied[c] += _ONE if score == limit else _ZERO
+                missing[c] += _ONE if score != score else _ZERO  # noqa: PLR0124  (NaN)
+        for c in range(chunks):
+            top[row, c] = highest[c]
+            counts[0, row] += above[c]
+            counts[1, row] += tied[c]
+            counts[2, row] += missing[c]
+            if highest[c] >= bound:
+                for j in range(each):
+                    score = scores[row, j * chunks + c]
+                    if score >= bound:
+                        if used == len(values):
+                            return -1
+                        found[0, used], found[1, used] = row, start + j * chunks + c
+                        values[used] = score
+                        used += 1
+    return used
