@@ -74,7 +74,7 @@ def _number(text: NDArray[np.uint8], i: int) -> tuple[float, bool, int]:  # noqa
     is_exact = True
     if mantissa == 0 or exponent == 0:
         value = float(mantissa)
-        is_exact = is_whole and mantissa <= _EXACT
+        is_exact = is_whole and bool(mantissa <= _EXACT)
     elif is_whole and mantissa <= _EXACT and -_POWERS_EXACT <= exponent <= _POWERS_EXACT:
         if exponent > 0:
             value = mantissa * _POWERS[_LARGEST + exponent]

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rankwise._jit import kernel
 
-_ONE, _ZERO = np.float32(1), np.float32(0)
+# What a score adds to the number of its chunk, which has three counts of at most 64 in it.
+_BELOW, _ABOVE, _TIED, _NAN = np.float32(0), np.float32(1), np.float32(128), np.float32(128**2)
 
 
 @kernel
@@ -33,25 +34,25 @@ def scan(  # noqa: PLR0917
     """
     chunks = top.shape[1]
     each = scores.shape[1] // chunks
-    highest, above = np.empty(chunks, scores.dtype), np.empty(chunks, np.float32)
-    tied, missing = np.empty(chunks, np.float32), np.empty(chunks, np.float32)
+    # Of more than two arrays the compiler would not see that they do not overlap.
+    highest, codes = np.empty(chunks, scores.dtype), np.empty(chunks, np.float32)
     for row in range(len(scores)):
         limit, bound = best[row], least[row]
         for c in range(chunks):
-            highest[c], above[c], tied[c], missing[c] = -np.inf, _ZERO, _ZERO, _ZERO
+            highest[c], codes[c] = -np.inf, _BELOW
         for j in range(each):
             part = scores[row, j * chunks : (j + 1) * chunks]
             for c in range(chunks):
                 score = part[c]
                 highest[c] = score if score > highest[c] else highest[c]
-                above[c] += _ONE if score > limit else _ZERO
-                tied[c] += _ONE if score == limit else _ZERO
-                missing[c] += _ONE if score != score else _ZERO  # noqa: PLR0124  (NaN)
+                code = _ABOVE if score > limit else _TIED if score == limit else _NAN
+                codes[c] += _BELOW if score < limit else code
         for c in range(chunks):
             top[row, c] = highest[c]
-            counts[0, row] += above[c]
-            counts[1, row] += tied[c]
-            counts[2, row] += missing[c]
+            code = np.int64(codes[c])
+            counts[0, row] += code % 128
+            counts[1, row] += code // 128 % 128
+            counts[2, row] += code // 128**2
             if highest[c] >= bound:
                 for j in range(each):
                     score = scores[row, j * chunks + c]
