@@ -1,9 +1,8 @@
 """Files larger than memory: LETOR text, and estimators that are fitted from parquet.
 
 ``python -m benchmarks.larger 50000000 linear 2`` fits one estimator (linear, neural, lightgbm or
-xgboost) with two steps, epochs or trees to a table of that number of rows × 30, prints what it took
-and keeps it in ``larger.json``, from which a figure of docs/scale.md is drawn. The tables are
-written into the folder of temporary files (``TMPDIR``) and deleted at the end.
+xgboost) with two steps, epochs or trees to a table of that number of rows × 30 and prints what it
+took. The files are written into the folder of temporary files (``TMPDIR``) and deleted at the end.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from unittest.mock import patch
 
 import numpy as np
 from benchmarks.memory import peak_bytes_of
-from benchmarks.page import write_safely
 from benchmarks.timing import Result, measure_in_fresh_process
 
 DOCUMENTS, FEATURES, COPIES = 40_000, 136, 24  # 960 000 documents, as in three folds of MSLR-WEB
@@ -33,7 +31,6 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "xgboost": ("BoostedRanker", {"n_estimators": 10, "engine": "xgboost"}),
 }
 LENGTH = {"linear": "max_iter", "neural": "epochs"}  # the option that iterations are; else trees
-MEASURED = Path(__file__).with_name("larger.json")
 
 
 def letor_text() -> bytes:
@@ -181,21 +178,9 @@ def main(arguments: list[str]) -> None:
     elif arguments[0] == "fit":
         print(json.dumps(fit(arguments[1], arguments[2], *map(int, arguments[3:]))))
     else:
-        rows, model, iterations = int(arguments[0]), arguments[1], int([*arguments, "0"][2])
         with TemporaryDirectory() as folder:
-            write_table(Path(folder), rows)
-            given = ("fit", folder, model, str(iterations))
-            found = measure_in_fresh_process("benchmarks.larger", *given)
-        print(found)
-        keep({"model": model, "iterations": iterations, "rows": rows, **found})
-
-
-def keep(found: dict[str, Any]) -> None:
-    """Keep a measurement in place of an earlier one of the same fit."""
-    kept = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
-    key = ("model", "iterations", "rows")
-    named = {tuple(each[k] for k in key): each for each in [*kept, found]}
-    write_safely(MEASURED, json.dumps([named[k] for k in sorted(named)], indent=1) + "\n")
+            write_table(Path(folder), int(arguments[0]))
+            print(measure_in_fresh_process("benchmarks.larger", "fit", folder, *arguments[1:]))
 
 
 if __name__ == "__main__":

@@ -67,26 +67,6 @@ def scale() -> Figure:
     return canvas
 
 
-@figure("table-fits")
-def table_fits() -> Figure:
-    """Peak memory and processor time of fits from parquet, as the table grows."""
-    canvas, (memory, seconds) = panels(2, height=3.0)
-    fits = json.loads(_RESULTS.with_name("larger.json").read_text())
-    shown = {"linear": 'LinearRanker("ap")', "xgboost": 'BoostedRanker("ap"), XGBoost'}
-    for (model, name), color in zip(shown.items(), COLORS, strict=False):
-        rows = [each for each in fits if each["model"] == model]
-        n = [each["rows"] / 1e6 for each in rows]
-        memory.plot(n, [each["peak"] / 1e9 for each in rows], "o-", color=color, label=name)
-        seconds.plot(n, [each["cpu"] for each in rows], "o-", color=color, label=name)
-    for axes in (memory, seconds):
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
-    memory.legend(loc="best", fontsize=7.5)
-    label(memory, "million rows of 30 columns", "peak memory of the process (GB)")
-    label(seconds, "million rows of 30 columns", "processor seconds of the fit")
-    return canvas
-
-
 def _short(name: str) -> str:
     return name.partition("(")[0]
 
