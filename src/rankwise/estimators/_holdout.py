@@ -63,7 +63,8 @@ def _last_key(keys: _Keys, weight: Vector | None, fraction: float) -> np.uint64 
     here = ordered[int(wanted_count)]
     below, through = (int(np.searchsorted(ordered, here, side)) for side in ("left", "right"))
     nearer = below if below > 0 and wanted_count - below <= through - wanted_count else through
-    return ordered[min(nearer, int(np.searchsorted(ordered, ordered[-1]))) - 1]
+    last: np.uint64 = ordered[min(nearer, int(np.searchsorted(ordered, ordered[-1]))) - 1]
+    return last
 
 
 def folds_of(part: Part, folds: int, seed: int) -> NDArray[np.int64]:

@@ -49,10 +49,10 @@ def scan(  # noqa: PLR0917
                 codes[c] += _BELOW if score < limit else code
         for c in range(chunks):
             top[row, c] = highest[c]
-            code = np.int64(codes[c])
-            counts[0, row] += code % 128
-            counts[1, row] += code // 128 % 128
-            counts[2, row] += code // 128**2
+            whole = np.int64(codes[c])
+            counts[0, row] += whole % 128
+            counts[1, row] += whole // 128 % 128
+            counts[2, row] += whole // 128**2
             if highest[c] >= bound:
                 for j in range(each):
                     score = scores[row, j * chunks + c]
