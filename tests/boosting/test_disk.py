@@ -62,3 +62,15 @@ def test_a_function_of_rows_takes_blocks(matrix, known):
     both = by_blocks(scores)
     np.testing.assert_array_equal(both(matrix), both(known))
     assert sizes[-1] == 101
+
+
+def test_rows_far_apart_are_read_without_those_between(tmp_path, monkeypatch):
+    rows = np.arange(3_000, dtype=np.float32).reshape(-1, 3)
+    matrix = DiskMatrix.write(tmp_path / "rows", 3, [rows])
+    places = np.array([0, 1, 2, 900, 901, 999])
+    read = []
+    monkeypatch.setattr(DiskMatrix, "_read", lambda self, *ends: read.append(ends))
+    np.testing.assert_array_equal(
+        np.concatenate(list(matrix.select(places).blocks())), rows[places]
+    )
+    assert not read

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rankwise.estimators._holdout import folds_of, hold_out, row_keys
+from rankwise.estimators._holdout import _last_key, folds_of, hold_out, row_keys
 from rankwise.estimators.data import Part
 
 
@@ -114,3 +114,12 @@ def test_more_folds_than_lists_with_both_classes_are_refused() -> None:
     part = Part(np.arange(6.0)[:, None], np.array([1.0, 0, 1, 0, 1, 1]), groups=np.arange(6) // 2)
     with pytest.raises(ValueError, match="folds must be at most the number of lists with both"):
         folds_of(part, 3, 0)
+
+
+def test_rows_without_weights_are_held_out_as_with_weights_of_1():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        count = int(rng.integers(1, 40))
+        keys = rng.integers(0, rng.integers(1, 60), count).astype(np.uint64)  # many are equal
+        fraction = float(rng.choice([0.01, 0.2, 0.25, 0.5, 0.75, 0.99, rng.random()]))
+        assert _last_key(keys, None, fraction) == _last_key(keys, np.ones(count), fraction)

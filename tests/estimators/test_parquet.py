@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -16,6 +17,8 @@ from rankwise.estimators import (
     Ranker,
     _parquet,
 )
+from rankwise.estimators.data import Part, Training
+from rankwise.estimators.neural._training import epoch_batches, objective_for
 
 RANKERS = {
     "linear": LinearRanker("ap", random_state=3),
@@ -208,3 +211,90 @@ def test_rows_that_are_not_there_are_refused(numbers, tmp_path, rows, target, me
     path = written(numbers, tmp_path)
     with pytest.raises(ValueError, match=message):
         LinearRanker("ap").fit_parquet(path, target, rows=rows, drop=["y"])
+
+
+class TestPartialEpochs:
+    @pytest.fixture(autouse=True)
+    def short_groups(self, monkeypatch):
+        monkeypatch.setattr("rankwise.estimators.data.ROW_GROUP", 50)
+
+    @pytest.fixture
+    def drawn(self, monkeypatch):
+        """The rows of every epoch of a fit."""
+        rows, draw = [], Training.epoch_rows
+
+        def recorded(data, epoch):
+            rows.append(draw(data, epoch))
+            return rows[-1]
+
+        monkeypatch.setattr(Training, "epoch_rows", recorded)
+        return rows
+
+    def test_an_epoch_has_whole_row_groups_with_both_classes(self):
+        target = np.zeros(975)
+        target[[120, 121, 960]] = 1
+        part = Part(np.zeros((975, 1)), target)
+        data = Training(part, part, 0.1, 7, lambda *_: 0.0, epoch_fraction=0.3)
+        seen = np.zeros(975, dtype=int)
+        for epoch in range(40):
+            rows = data.epoch_rows(epoch)
+            np.testing.assert_array_equal(rows, data.epoch_rows(epoch))
+            groups, sizes = np.unique(rows // 50, return_counts=True)
+            assert len(groups) >= 6
+            assert {2, 19} & set(groups.tolist())  # the groups that have positives
+            np.testing.assert_array_equal(sizes, np.where(groups == 19, 25, 50))
+            seen[rows] += 1
+        assert seen.min() > 0
+        assert replace(data, epoch_fraction=1.0).epoch_rows(0) is None
+
+    def test_a_search_of_a_linear_model_learns_from_the_rows_drawn(self, numbers, tmp_path, drawn):
+        same = {"random_state": 3, "standardize": False, "validation_fraction": 0}
+        partial = LinearRanker("log_loss", **same)
+        partial.fit_parquet(written(numbers, tmp_path), "y", epoch_fraction=0.4)
+        (rows,) = drawn
+        assert len(rows) == 7 * 50  # of 18 groups
+        some = numbers[rows]
+        alone = LinearRanker("log_loss", **same).fit(some.drop("y"), some["y"].to_numpy())
+        np.testing.assert_allclose(partial.coef_, alone.coef_, rtol=1e-4)
+        whole = LinearRanker("log_loss", **same).fit(numbers.drop("y"), numbers["y"].to_numpy())
+        assert np.abs(partial.coef_ - whole.coef_).max() > 1e-3
+
+    @pytest.mark.parametrize("name", ["linear", "neural"])
+    def test_partial_epochs_rank_nearly_as_well(self, numbers, tmp_path, drawn, name):
+        from sklearn.base import clone
+
+        path, features = written(numbers, tmp_path), numbers.drop("y")
+        partial, whole = (
+            clone(RANKERS[name]).fit_parquet(path, "y", epoch_fraction=share)
+            for share in (0.4, 1.0)
+        )
+        first, second = drawn[0], drawn[1]
+        assert not np.array_equal(first, second)
+        values = [m.score(features, numbers["y"].to_numpy()) for m in (partial, whole)]
+        assert values[0] > values[1] - 0.05
+        assert values[0] != values[1]
+
+    def test_batches_of_a_network_are_of_the_rows_drawn(self):
+        target = (np.arange(975) % 10 == 0).astype(np.float64)
+        part = Part(np.zeros((975, 1)), target)
+        data = Training(part, part, 0.1, 7, lambda *_: 0.0, epoch_fraction=0.3)
+        for name in ("log_loss", "ap"):
+            drawn = epoch_batches(data, objective_for(name, data), 64, None)
+            for epoch in range(3):
+                taken = np.concatenate(next(drawn))
+                rows = data.epoch_rows(epoch)
+                assert set(taken.tolist()) <= set(rows.tolist())
+                assert set(taken[target[taken] == 0].tolist()) == set(rows[target[rows] == 0])
+
+    @pytest.mark.parametrize("share", [0, -0.1, 1.5, float("nan")])
+    def test_a_share_is_above_0_and_at_most_1(self, numbers, tmp_path, share):
+        with pytest.raises(ValueError, match=r"epoch_fraction must be in \(0, 1\], got"):
+            LinearRanker("ap").fit_parquet(written(numbers, tmp_path), "y", epoch_fraction=share)
+
+    def test_trees_and_lists_need_all_rows(self, numbers, tmp_path):
+        path = written(numbers.with_columns(query=pl.Series(np.arange(900) // 9)), tmp_path)
+        for ranker, groups in ((RANKERS["xgboost"], None), (LinearRanker("ap"), "query")):
+            with pytest.raises(
+                ValueError, match=r"epoch_fraction must be 1 for .* groups"
+            ):
+                ranker.fit_parquet(path, "y", groups=groups, epoch_fraction=0.5)

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_PATIENCE = 900  # seconds after which processes hang; a busy machine has minutes of other work
 
 
 def run_two(module: str, function: str, *arguments: str) -> None:
@@ -35,7 +36,7 @@ def launch(
         [sys.executable, __file__, str(world), module, function, *arguments],
         capture_output=True,
         check=False,
-        timeout=180,
+        timeout=_PATIENCE,
     )
 
 
@@ -51,7 +52,7 @@ def run_command(world: int, *words: str) -> None:
         )
         for rank in range(world)
     ]
-    outputs = [process.communicate(timeout=180)[0].decode() for process in started]
+    outputs = [process.communicate(timeout=_PATIENCE)[0].decode() for process in started]
     assert not any(process.returncode for process in started), "\n".join(outputs)
     assert not any(outputs[1:]), "all processes but the first are silent"
 

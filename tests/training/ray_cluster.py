@@ -15,6 +15,8 @@ def cluster() -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "disabled")
         patch.setenv("PYTHONWARNINGS", "ignore")
+        # By default workers yield to all other processes: on a busy machine they never start.
+        patch.setenv("RAY_worker_niceness", "0")
         found = Cluster(2)
         with connected(found):
             yield found

@@ -17,6 +17,8 @@ BLOCK = 1 << 23
 
 Values: TypeAlias = NDArray[Any]
 
+_FAR = 16  # rows of the file for each row that is wanted, above which the others are not read
+
 
 class DiskMatrix:
     """A matrix of numbers in a file, row after row; rows are in memory only while they are used.
@@ -84,8 +86,10 @@ class DiskMatrix:
         if self.rows is None:
             return self._read(start, stop)
         places = self.rows[start:stop]
-        first = int(places[0])
-        return self._read(first, int(places[-1]) + 1)[places - places.dtype.type(first)]
+        first, last = int(places[0]), int(places[-1])
+        if last - first > _FAR * len(places):
+            return self[np.arange(start, stop)]
+        return self._read(first, last + 1)[places - places.dtype.type(first)]
 
     def _read(self, start: int, stop: int) -> Values:
         count, begin = (stop - start) * self.columns, start * self._width

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.boosting.disk import DiskMatrix
-from rankwise.estimators.data import Floats, Matrix, Part
+from rankwise.estimators.data import Floats, Matrix, Part, Vector
 from rankwise.estimators.limits import time_is_up
 
 _Keys = NDArray[np.uint64]
@@ -36,16 +36,35 @@ def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
         return none if lists is None else lists[part.groups]
     keys, held = row_keys(part.X, seed), none.copy()
     for positive in (True, False):
-        members = np.flatnonzero((part.target > 0) == positive)
-        weight = np.ones(len(members)) if part.weight is None else part.weight[members]
-        different, which = np.unique(keys[members], return_inverse=True)
-        if len(different) < 2:
+        members = (part.target > 0) == positive
+        own = keys[members]
+        last = _last_key(own, None if part.weight is None else part.weight[members], fraction)
+        if last is None:
             return none
-        # The lowest keys with about this fraction of the weight.
-        total = np.cumsum(np.bincount(which, weight))
-        wanted = np.argmin(np.abs(total - fraction * total[-1]))
-        held[members] = which <= min(int(wanted), len(different) - 2)
+        held[members] = own <= last
     return held
+
+
+def _last_key(keys: _Keys, weight: Vector | None, fraction: float) -> np.uint64 | None:
+    """Return the key up to which keys have about a fraction of the weight, but not all of them.
+
+    None where all keys are the same.
+    """
+    if weight is not None:
+        different, which = np.unique(keys, return_inverse=True)
+        total = np.cumsum(np.bincount(which, weight))
+        wanted = int(np.argmin(np.abs(total - fraction * total[-1])))
+        return None if len(different) < 2 else different[min(wanted, len(different) - 2)]
+    # A sorted copy is all the memory this takes: every row of a large table is here.
+    ordered = np.sort(keys)
+    if not len(keys) or ordered[0] == ordered[-1]:
+        return None
+    wanted_count = fraction * len(keys)
+    here = ordered[int(wanted_count)]
+    below, through = (int(np.searchsorted(ordered, here, side)) for side in ("left", "right"))
+    nearer = below if below > 0 and wanted_count - below <= through - wanted_count else through
+    last: np.uint64 = ordered[min(nearer, int(np.searchsorted(ordered, ordered[-1]))) - 1]
+    return last
 
 
 def folds_of(part: Part, folds: int, seed: int) -> NDArray[np.int64]:
@@ -125,10 +144,12 @@ def _bits(values: Floats) -> _Keys:
 
 
 def _mixed(keys: _Keys) -> _Keys:
-    """Spread neighboring numbers over all of them (splitmix64)."""
+    """Spread neighboring numbers over all of them (splitmix64), in place."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    return keys ^ (keys >> np.uint64(31))
+        keys ^= keys >> np.uint64(shift)
+        keys *= np.uint64(factor)
+    keys ^= keys >> np.uint64(31)
+    return keys
 
 
 def clearly_better(

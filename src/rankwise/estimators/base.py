@@ -102,7 +102,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     words, given as whole numbers 0, 1, … in the order of ``preparation_.categories``, NaN for
     missing and unknown) and ``takes_sparse``; input of another kind is prepared for the model.
     ``takes_disk`` allows :meth:`fit_parquet`: rows may be a
-    :class:`~rankwise.boosting.disk.DiskMatrix`.
+    :class:`~rankwise.boosting.disk.DiskMatrix`; ``takes_partial_epochs`` allows its
+    ``epoch_fraction``: each pass learns from ``data.epoch_rows(number)``.
     Declare its parameters as fields of a ``@dataclass(kw_only=True, eq=False, repr=False)``, or
     repeat all of them in ``__init__``. Then implement
 
@@ -131,6 +132,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     takes_categories: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
     takes_disk: ClassVar[bool] = False
+    takes_partial_epochs: ClassVar[bool] = False
 
     objective: str | Objective = "ap"
     _: KW_ONLY
@@ -242,6 +244,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         groups: str | ArrayLike | None = None,
         drop: Collection[str] = (),
         rows: ArrayLike | None = None,
+        epoch_fraction: float = 1.0,
         folder: str | Path | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
@@ -260,6 +263,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             drop: Columns that are not features.
             rows: Numbers of the rows to learn from, from 0 and ascending; arrays have a value for
                 each of these. None: all rows.
+            epoch_fraction: Share of the row groups (65 536 consecutive rows each) that an epoch of
+                a network, or a search of a linear model, learns from; the next one draws others.
+                The rows held out are always scored as a whole. Below 1 without ``groups`` only;
+                trees learn from all rows.
             folder: Where the temporary folder is made. None: where the system has such folders.
             checkpoint: See :meth:`fit`.
 
@@ -285,18 +292,31 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_options()
         if not self.takes_disk:
             raise ValueError(f"{type(self).__name__} needs all rows in memory: use fit(X, y)")
+        if not 0 < epoch_fraction <= 1:
+            raise ValueError(f"epoch_fraction must be in (0, 1], got {epoch_fraction!r}")
+        if epoch_fraction < 1 and (groups is not None or not self.takes_partial_epochs):
+            raise ValueError(
+                f"epoch_fraction must be 1 for {type(self).__name__} and with groups, got "
+                f"{epoch_fraction!r}; pass rows= to learn from some of the rows"
+            )
         chosen = None if rows is None else np.asarray(rows, dtype=np.int64)
         source = ParquetRows(Path(path), target, weight, groups, drop, chosen)
         with TemporaryDirectory(prefix="rankwise-", dir=folder) as temporary:
             self.classes_, part = source.read(self, Path(temporary))
-            return self._learn(part, None, checkpoint)
+            return self._learn(part, None, checkpoint, epoch_fraction)
 
-    def _learn(self, part: Part, held_out: Part | None, checkpoint: str | Path | None) -> Self:
+    def _learn(
+        self,
+        part: Part,
+        held_out: Part | None,
+        checkpoint: str | Path | None,
+        epoch_fraction: float = 1.0,
+    ) -> Self:
         """Fit the scores, the calibration and the threshold."""
         rule, alone = parse_rule(self.threshold), None
         if rule.confidence is not None:
             part, alone = self._set_aside(part)
-        data = self._training(part, held_out)
+        data = replace(self._training(part, held_out), epoch_fraction=epoch_fraction)
         if checkpoint is not None:
             parts = (data.train, data.held_out) if data.splits else (data.train,)
             asked = {
@@ -305,6 +325,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 "random_state": data.seed,  # what a generator has come to
                 "data": fingerprint(*parts),
                 "world_size": world_size(),
+                **({} if epoch_fraction == 1 else {"epoch_fraction": epoch_fraction}),
             }
             asked.pop("verbose", None)  # changes nothing
             data = replace(data, checkpoint=Checkpoint(Path(checkpoint), asked))

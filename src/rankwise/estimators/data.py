@@ -25,6 +25,10 @@ State: TypeAlias = dict[str, NDArray[np.generic] | str]  # a fitted model as arr
 Loaded: TypeAlias = Mapping[str, Any]  # what a file holds, by name
 
 
+ROW_GROUP = 1 << 16
+"""Rows that are drawn together where an epoch learns from some of them: they are read at once."""
+
+
 def dense(rows: Matrix) -> Floats:
     """Return rows as an array."""
     return rows if isinstance(rows, np.ndarray) else rows.toarray()
@@ -85,6 +89,26 @@ class Training:
     seed: int  # for whatever is random in the training
     metric: Callable[[Floats, Part], float]
     checkpoint: Checkpoint | None = None  # where the training saves its progress
+    epoch_fraction: float = 1.0  # share of the row groups that an epoch learns from
+
+    def epoch_rows(self, epoch: int) -> NDArray[np.int64] | None:
+        """Return the training rows of an epoch, ascending; None for all of them.
+
+        They are whole row groups, drawn anew for every epoch. There are more than asked for where
+        these lack a class.
+        """
+        count = -(-len(self.train) // ROW_GROUP)
+        wanted = max(1, round(self.epoch_fraction * count))
+        if wanted >= count:
+            return None
+        order = np.random.default_rng([self.seed, epoch]).permutation(count)
+        positive = np.logical_or.reduceat(self.train.positive, np.arange(count) * ROW_GROUP)
+        negative = np.logical_or.reduceat(~self.train.positive, np.arange(count) * ROW_GROUP)
+        for kind in (positive, negative):
+            wanted = max(wanted, 1 + int(np.argmax(kind[order])))
+        starts = np.sort(order[:wanted]) * ROW_GROUP
+        rows = (starts[:, None] + np.arange(ROW_GROUP)).ravel()
+        return rows[rows < len(self.train)]
 
     @property
     def splits(self) -> bool:

@@ -129,12 +129,16 @@ def lists_of_rows(
     target: Tensor, arguments: CallArguments, memory_by: MemoryBy = None
 ) -> Iterator[Lists]:
     """Split the lists that can be ranked, with the number of each row in place of its score."""
-    rows = torch.arange(len(target), dtype=torch.float64)
+    # One long list has 4 bytes a row: they bound the number of rows that fit into memory.
+    one = arguments.groups is None and arguments.weight is None and len(target) < 2**31
+    rows = torch.arange(len(target), dtype=torch.int32 if one else torch.float64)
     for batch in read_batch(rows, target, arguments, memory_by):
         lists = split_by_target(
             batch.scores, batch.target, batch.mask, batch.weight, list_ids=batch.list_ids
         )
-        if bool(lists.complete.any()):
+        if bool(lists.complete.all()):
+            yield lists
+        elif bool(lists.complete.any()):
             yield lists.select(lists.complete)
 
 

@@ -1,8 +1,9 @@
-"""The fast parser agrees with scikit-learn's reader, or leaves the text to it."""
+"""The fast parsers agree with scikit-learn's reader, or leave the text to it."""
 
 from __future__ import annotations
 
 import io
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -10,8 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from rankwise.data.letor import _parse, read_letor
 from rankwise.data.letor._blocks import load_rows
+from rankwise.data.letor._compiled import parse_compiled
 from rankwise.data.letor._parse import parse
+
+both = pytest.mark.parametrize("parse", [parse, parse_compiled], ids=["polars", "compiled"])
 
 numbers = st.one_of(
     st.integers(-1000, 1000).map(str),
@@ -35,9 +40,10 @@ def files(draw):
     return "".join(lines).encode()
 
 
+@both
 @settings(deadline=None, max_examples=150)
-@given(files())
-def test_the_parser_reads_what_scikit_learn_reads(text):
+@given(text=files())
+def test_the_parser_reads_what_scikit_learn_reads(parse, text):
     found = parse(text)
     known = load_rows(io.BytesIO(text), "tests", np.float32)
     assert found is not None
@@ -73,6 +79,15 @@ def test_the_parser_reads_what_scikit_learn_reads(text):
         "1 qid:1 -1:1",
         "1 qid:1 1:nan",
         "1 qid:1 1:1e300",
+        "1 qid:1 1:3.4028236e38",  # the first that rounds to infinity is 3.40282357e38
+        "1 qid:1 1:1e",
+        "1 qid:1 1:1e+",
+        "1 qid:1 1:.",
+        "1 qid:1 1:-",
+        "1 qid:1 1:+-1",
+        "1 qid:1 1:1_0",
+        "1 qid:1 1:1 x",
+        "1 qip:1 1:1",
         "1 qid:1 1:1-2",
         "1 qid:1 1000001:1",
         "1 qid:1 99999999999:1",
@@ -83,20 +98,88 @@ def test_the_parser_reads_what_scikit_learn_reads(text):
         "qid:1 1:1",
     ],
 )
+@both
 @pytest.mark.parametrize("others", ["0 qid:1 1:1\n", "0 qid:1 1:1\n0 qid:1 1:1 3:2\n"])
-def test_another_line_is_left_to_the_careful_reader(line, others):
+def test_another_line_is_left_to_the_careful_reader(line, others, parse):
     assert parse(others.encode()) is not None
     assert parse(f"{others}{line}\n{others}".encode()) is None
 
 
+@both
 @pytest.mark.parametrize("text", [b"", b"\n", b"# a comment\n", b" \n"])
-def test_nothing_is_left_to_the_careful_reader(text):
+def test_nothing_is_left_to_the_careful_reader(text, parse):
     found = parse(text)
     assert found is None or not len(found.target)
 
 
-def test_few_values_stay_sparse():
+@both
+def test_few_values_stay_sparse(parse):
     found = parse(b"1 qid:1 1:2 1000000:3\n0 qid:1 1:1 1000000:5\n")
     assert sparse.issparse(found.features)
     assert found.features.shape == (2, 1_000_001)
     assert found.features[:, [1, 1_000_000]].toarray().tolist() == [[2, 3], [1, 5]]
+
+
+digits = st.text("0123456789", min_size=1, max_size=25)
+signs = st.sampled_from(["", "-", "+"])
+powers = st.one_of(st.integers(-70, 70), st.integers(-(10**6), -50)).map(str)
+
+
+@st.composite
+def forms(draw):
+    """Numbers as a file may write them: any digits, with a point, with an exponent."""
+    before, after = draw(digits), draw(digits)
+    body = draw(st.sampled_from([before, f"{before}.", f".{after}", f"{before}.{after}"]))
+    power = draw(st.one_of(st.just(""), st.tuples(st.sampled_from("eE"), powers).map("".join)))
+    return draw(signs) + body + power
+
+
+@st.composite
+def near_ties(draw):
+    """Decimals at, just below and just above the middle of two 32-bit numbers."""
+    low = np.float32(draw(st.floats(2.0**-149, 2.0**127, width=32)))
+    middle = (Decimal(float(low)) + Decimal(float(np.nextafter(low, np.float32(np.inf))))) / 2
+    far = draw(st.sampled_from([0, 0, Decimal("1e-30"), Decimal("1e-17"), Decimal("1e-14")]))
+    with localcontext(prec=draw(st.sampled_from([9, 17, 25, 60, 200]))):
+        return str(middle * (1 + draw(st.sampled_from([-1, 1])) * far))
+
+
+@both
+@settings(deadline=None, max_examples=100)
+@given(words=st.lists(st.one_of(forms(), near_ties()), min_size=1, max_size=40))
+def test_every_number_is_rounded_as_python_rounds_it(parse, words):
+    with np.errstate(over="ignore"):
+        known = [np.float32(float(word)) for word in words]
+    fits = np.isfinite(known)
+    words = [word for word, fit in zip(words, fits, strict=True) if fit]
+    found = parse("".join(f"0 1:{word}\n" for word in ["1", *words]).encode())
+    assert found is not None
+    expected = np.array([1, *np.array(known)[fits]], dtype=np.float32)
+    # Bits, so that −0 is not 0.
+    np.testing.assert_array_equal(found.features[:, 1].view(np.int32), expected.view(np.int32))
+
+
+@both
+@pytest.mark.parametrize("word", ["1", "0.1", "-2", "4.25e3", "123456789012345", "1e-22"])
+def test_relevances_are_rounded_as_python_rounds_them(parse, word):
+    assert parse(f"{word} 1:1\n".encode()).target.tolist() == [float(word)]
+
+
+def test_more_ties_than_fit_are_left_to_the_other_parser():
+    word = "1.00000005960464477539062500000000001"
+    tie = f"0 1:{word}\n"
+    assert parse_compiled(tie.encode() * 10) is not None
+    assert parse_compiled(tie.encode() * 5000) is None
+    rows = parse(tie.encode() * 5000).features
+    np.testing.assert_array_equal(rows[:, 1], np.float32(float(word)))
+
+
+def test_long_texts_are_read_by_the_compiled_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(_parse, "LONG", 20)
+    monkeypatch.setattr(_parse, "_plain", None)
+    (tmp_path / "lists").write_text("2 qid:7 1:0.5 2:1\n0 qid:7 1:.1\n1 qid:8 2:3e-1 # d3\n")
+    lists = read_letor(tmp_path / "lists")
+    np.testing.assert_array_equal(
+        lists.features, np.float32([[0, 0.5, 1], [0, 0.1, 0], [0, 0, 0.3]])
+    )
+    assert lists.documents == ("", "", "d3")

@@ -135,3 +135,32 @@ def test_pilots_have_both_classes_and_whole_lists(tmp_path, monkeypatch):
 def test_a_candidate_that_fails_costs_nothing_yet(tmp_path, monkeypatch):
     monkeypatch.setattr(StubRanker, "_fit_scores", lambda self, data: 1 / 0)
     assert measure(PLAIN, problem(tmp_path), 1.0) == Cost(0.0, 0.0, 0.0)
+
+
+def test_a_large_fit_shows_what_a_small_one_hides(tmp_path, monkeypatch):
+    def timed(candidate, problem, size):
+        return size, 0.1 + 1e-6 * size, 0.0
+
+    monkeypatch.setattr(module, "_timed", timed)
+    here, rows = problem(tmp_path), 8_000_000
+    assert measure(PLAIN, here, 30.0).fit(rows) == pytest.approx(0.1 + 1e-6 * rows)
+    # Without the time for the largest fit half of the seconds a row with 32 000 rows count.
+    short = 0.5 * (0.1 + 1e-6 * 32_000) / 32_000
+    assert measure(PLAIN, here, 1.0).fit(rows) == pytest.approx(short * rows, rel=0.01)
+
+
+def test_threads_make_a_fit_as_short_as_the_clock_says(tmp_path, monkeypatch):
+    real, now = StubRanker._fit_scores, [0.0]
+
+    def work(self, data):
+        real(self, data)
+        now[0] += 1e-3 * len(data.train.target)
+
+    monkeypatch.setattr(StubRanker, "_fit_scores", work)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    table(rows=8000).write_csv(tmp_path / "table.csv")
+    here = problem(tmp_path)
+    for threads, faster in ((1, 1), (4, 1), (0.5, 0.5)):  # 0.5: the machine has other work
+        monkeypatch.setattr(time, "process_time", lambda threads=threads: threads * now[0])
+        found = measure(PLAIN, here, 1e6)
+        assert found.per_row == pytest.approx(faster * 0.8e-3, rel=0.1)

@@ -8,19 +8,25 @@ from tests.tasks.recommendation.cases import pairs_of
 
 from rankwise.tasks.recommendation import (
     Scores,
+    _passes,
     best_items,
     catalog,
     evaluate,
     measure_of,
     tiles,
 )
+from rankwise.tasks.recommendation._passes import CompiledPasses, Passes
 
 ITEMS, USERS = 203, 40
 ASKED = [measure_of(name) for name in ("ndcg@4", "recall@7", "map@4", "pap@3", "mrr")]
 
 
-@pytest.fixture
-def small_tiles(monkeypatch):
+@pytest.fixture(params=["compiled", "torch"])
+def small_tiles(monkeypatch, request):
+    monkeypatch.setattr(_passes, "_FEW_THREADS", 1000)
+    monkeypatch.setenv("RANKWISE_COMPILED", "1" if request.param == "compiled" else "0")
+    kind = CompiledPasses if request.param == "compiled" else Passes
+    assert _passes.passes() is kind
     monkeypatch.setattr(tiles, "_CHUNK", 8)
     for module in (catalog, tiles):
         monkeypatch.setattr(module, "TILE", 64)
@@ -110,7 +116,7 @@ def test_nan_is_refused(small_tiles):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_what_is_above_a_score_and_as_high_is_counted_in_one_sum(dtype):
+def test_what_is_above_a_score_and_as_high_is_counted(dtype):
     generator = torch.Generator().manual_seed(0)
     scores = torch.randn(30, 500, generator=generator, dtype=dtype)
     scores[:, ::3] = scores[:, :1]
@@ -118,9 +124,16 @@ def test_what_is_above_a_score_and_as_high_is_counted_in_one_sum(dtype):
     best = scores[:, :1].clone()
     best[1], best[2] = torch.nextafter(best[1], best[2]), 1e-25
     assert tiles.comparable(best).all()
-    expected = (scores > best).sum(1), (scores == best).sum(1)
-    codes = torch.zeros(1, 30, dtype=tiles._whole(dtype))
-    tiles._compare(scores.clone(), best, out=codes[0])
-    for found, counts in zip(tiles._counts(codes, 500), expected, strict=True):
-        assert torch.equal(found, counts.double())
+    least, top = torch.full_like(best, 5.0), best.new_empty(30, 5)
+    for kind in (Passes, CompiledPasses):
+        passes = kind(30, dtype, best, 512, 1000)
+        assert passes.read(scores[:, :496].clone(), least, top.new_empty(30, 62), 0)
+        assert passes.read(scores[:, 496:].repeat(1, 2), least, top[:, :1], 496)
+        known = torch.cat([scores, scores[:, 496:]], dim=1)
+        for found, counts in zip(passes.counts(), ((known > best), (known == best)), strict=True):
+            assert torch.equal(found, counts.sum(1).double())
+        rows, items, values = passes.found()  # the infinite ones
+        assert sorted(rows.tolist()) == list(range(30))
+        assert (items == 7).all()
+        assert (values == torch.inf).all()
     assert not tiles.comparable(torch.tensor([0.0, 1e-31, torch.inf, -torch.inf, torch.nan])).any()

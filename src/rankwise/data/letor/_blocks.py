@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
@@ -89,6 +90,28 @@ def require_width(path: Path, features: Matrix | NDArray[Any]) -> None:
             f"{path}: has feature {width - 1} and {values:,} values in all; a model learns from at "
             f"most {most:,} features from that: number the features from 1 without gaps"
         )
+
+
+def even_block(
+    columns: NDArray[np.int32],
+    values: NDArray[np.float32],
+    target: NDArray[np.float64],
+    queries: NDArray[np.int64],
+) -> Block:
+    """Return rows with the same columns each, as a plain array where that is smaller."""
+    rows, width = len(values), int(columns[-1]) + 1 if len(columns) else 1
+    if len(columns) < DENSE * width:
+        ends = np.arange(rows + 1) * len(columns)
+        entries = (values.ravel(), np.tile(columns, rows), ends)
+        return Block(sparse.csr_array(entries, (rows, width)), target, queries, values.size)
+    features = _zeros(rows, width)
+    features[:, columns] = values
+    return Block(features, target, queries, values.size)
+
+
+def _zeros(rows: int, width: int) -> NDArray[np.float32]:
+    """Return zeros in pages of their own, which go back to the system when a block is joined."""
+    return np.frombuffer(mmap.mmap(-1, 4 * rows * width), dtype=np.float32).reshape(rows, width)
 
 
 def joined(blocks: list[Block]) -> Matrix:

@@ -1,5 +1,7 @@
-"""The regular lines of LETOR and svmlight, a block of text at a time, by polars' csv reader.
+"""The regular lines of LETOR and svmlight, a block of text at a time.
 
+Long texts are read in one compiled pass where numba is installed (extra ``fast``), all others by
+polars' csv reader, with the same results.
 A line of the common form, ``2 qid:7 1:0.5 2:1``, is three kinds of words. With its numbers taken
 out it is `` qid: : :``, which shows in one pass over the text that all lines have this form. With
 ":" as the separator and the blank as the end of a record the whole text is then a csv of two
@@ -9,7 +11,6 @@ columns. Whatever is not of this form is left to the careful reader: None is the
 from __future__ import annotations
 
 import io
-import mmap
 import re
 
 import numpy as np
@@ -17,8 +18,12 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from rankwise.data.letor._blocks import DENSE, Block
+from rankwise._jit import is_available
+from rankwise.data.letor._blocks import Block, even_block
 from rankwise.data.letor._lines import LAST
+
+LONG = 1 << 24
+"""Bytes of text from which loading the compiled pass pays; compiling it takes two seconds, once."""
 
 _NUMERALS = b"0123456789.+-eE"
 _COMMENT = re.compile(rb"[ \t]*#[^\n]*")
@@ -30,6 +35,12 @@ _EXACT = 2**53  # whole numbers below it are exact in double precision
 
 def parse(text: bytes) -> Block | None:
     """Return the rows of whole lines; None where a line is not of the common form."""
+    if len(text) >= LONG and is_available():
+        from rankwise.data.letor._compiled import parse_compiled  # noqa: PLC0415  (needs numba)
+
+        block = parse_compiled(text)
+        if block is not None:
+            return block
     text = _plain(text)
     bare = text.translate(None, _NUMERALS)
     ended = bare.count(b" \n")
@@ -110,19 +121,7 @@ def _even(
     queries = _queries(second[:, 1] if queried else second[:0, 0])
     if values is None or target is None or queries is None or not _rising(columns):
         return None
-    rows, width = len(values), int(columns[-1]) + 1 if len(columns) else 1
-    if len(columns) < DENSE * width:
-        ends = np.arange(rows + 1) * len(columns)
-        entries = (values.ravel(), np.tile(columns, rows), ends)
-        return Block(sparse.csr_array(entries, (rows, width)), target, queries, values.size)
-    features = _zeros(rows, width)
-    features[:, columns] = values
-    return Block(features, target, queries, values.size)
-
-
-def _zeros(rows: int, width: int) -> NDArray[np.float32]:
-    """Return zeros in pages of their own, which go back to the system when a block is joined."""
-    return np.frombuffer(mmap.mmap(-1, 4 * rows * width), dtype=np.float32).reshape(rows, width)
+    return even_block(columns, values, target, queries)
 
 
 def _uneven(

@@ -81,6 +81,7 @@ class LinearRanker(LinearModel):
     """
 
     takes_disk = True
+    takes_partial_epochs = True
 
     alpha: float = 1e-4
     proximity: float = 1e-2
@@ -105,9 +106,10 @@ class LinearRanker(LinearModel):
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
             if self.start == "log_loss" or is_log_loss(self._objective_name):
                 with part_of_time(1 if is_log_loss(self._objective_name) else 2):
-                    positive, weight = torch.from_numpy(train.positive), _tensors(train)[1]
-                    loss = mean_log_loss(design, positive, weight)
-                    found = self._search(design, loss, np.zeros(design.columns + 1), self.alpha)
+                    some, part = _of_search(design, data, 0)
+                    positive, weight = torch.from_numpy(part.positive), _tensors(part)[1]
+                    loss = mean_log_loss(some, positive, weight)
+                    found = self._search(some, loss, np.zeros(design.columns + 1), self.alpha)
                     weights, intercept = found[:-1], float(found[-1])
             started = weights
             self._keep(data, started, weights, intercept, done)
@@ -118,7 +120,8 @@ class LinearRanker(LinearModel):
             steps = 1 if self.start == "log_loss" else 3
             for step in range(done, steps):
                 with part_of_time(steps - step):
-                    weights = self._metric_step(design, data, weights)
+                    some, part = _of_search(design, data, step + 1)
+                    weights = self._metric_step(some, part, data.prior, weights)
                 self._keep(data, started, weights, intercept, step + 1)
             before, after = (
                 data.evaluate(data.held_out.X @ design.unscaled(w, 0.0)[0])
@@ -140,15 +143,15 @@ class LinearRanker(LinearModel):
             numbers = {"intercept": intercept, "n_iter": self.n_iter_, "done": done}
             data.checkpoint.save({**found, **numbers})
 
-    def _metric_step(self, design: Design, data: Training, weights: Vector) -> Vector:
+    def _metric_step(self, design: Design, part: Part, prior: float, weights: Vector) -> Vector:
         """Search the minimum of the objective as it is at ``weights``."""
-        target, weight, groups = _tensors(data.train)
+        target, weight, groups = _tensors(part)
         if not is_graded(self._objective_name):
             target = target > 0  # booleans need no check in every call
-        objective = make_stateless(self._objective_name, data.prior if groups is None else None)
+        objective = make_stateless(self._objective_name, prior if groups is None else None)
         scores = design.scores(weights)
         if isinstance(objective, AveragePrecision) and objective.score_scale == "auto":
-            spread = spread_of(scores, data.train.weight)
+            spread = spread_of(scores, part.weight)
             weights, scores = weights / spread, scores / scores.dtype.type(spread)
         loss = fixed_at(objective, torch.from_numpy(scores), target, weight, groups)
         return self._search(design, loss, weights, self.proximity)
@@ -161,6 +164,12 @@ class LinearRanker(LinearModel):
         )
         self.n_iter_ += max(1, steps)
         return found
+
+
+def _of_search(design: Design, data: Training, number: int) -> tuple[Design, Part]:
+    """Return the rows that a search learns from: all, or some row groups."""
+    rows = data.epoch_rows(number)
+    return (design, data.train) if rows is None else (design.of_rows(rows), data.train.rows(rows))
 
 
 def _tensors(part: Part) -> tuple[Tensor, Tensor | None, Tensor | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -71,6 +72,13 @@ class Design:
     def columns(self) -> int:
         """Number of features."""
         return len(self.mean)
+
+    def of_rows(self, rows: NDArray[np.int64]) -> Design:
+        """Return some rows of Z, which are on disk, with the same scales."""
+        assert isinstance(self.matrix, DiskMatrix)
+        found = copy.copy(self)
+        found.matrix = self.matrix.select(rows)
+        return found
 
     def scores(self, weights: Vector) -> Floats:
         """Return Z w."""
@@ -243,23 +251,34 @@ class PlacedLists:
     @cached_property
     def positives(self) -> Tensor:
         """The rows of the positives, (lists, items)."""
-        return self.lists.positives.long()
+        return _whole(self.lists.positives)
 
     @cached_property
     def negatives(self) -> Tensor:
         """The rows of the negatives, (lists, items)."""
-        return self.lists.negatives.long()
+        return _whole(self.lists.negatives)
 
     def at(self, scores: Tensor) -> Lists:
         """Return the lists under every row of ``scores``, (settings, rows), in one sequence."""
+        above, below = (
+            # Not copied: lists know by these very tensors that all weights are 1.
+            weight
+            if len(scores) == 1 and weight.dtype == scores.dtype
+            else weight.to(scores.dtype).repeat(len(scores), 1)
+            for weight in (self.lists.positive_weight, self.lists.negative_weight)
+        )
         return replace(
             self.lists,
             positives=_taken(scores, self.positives),
             negatives=_taken(scores, self.negatives),
-            positive_weight=self.lists.positive_weight.to(scores.dtype).repeat(len(scores), 1),
-            negative_weight=self.lists.negative_weight.to(scores.dtype).repeat(len(scores), 1),
+            positive_weight=above,
+            negative_weight=below,
             list_ids=None,
         )
+
+
+def _whole(rows: Tensor) -> Tensor:
+    return rows.long() if rows.is_floating_point() else rows
 
 
 def _taken(scores: Tensor, rows: Tensor) -> Tensor:

@@ -63,6 +63,7 @@ class NeuralRanker(Ranker):
     takes_missing = True
     takes_categories = True
     takes_disk = True
+    takes_partial_epochs = True
 
     hidden: tuple[int, ...] = (64, 32)
     epochs: int = 200

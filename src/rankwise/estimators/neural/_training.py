@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -157,7 +157,9 @@ def train_network(
             done = before["done"]
         joined = AcrossProcesses(objective) if world > 1 else objective
         positives = None if options.positives is None else world * options.positives
-        drawn = epoch_batches(data, objective, world * options.batch_size, positives)
+        drawn = epoch_batches(
+            data, objective, world * options.batch_size, positives, first=stage and warm
+        )
         batches = islice(drawn, done, None)
         with part_of_time(len(stages) - stage):
             for epoch in range(done, epochs):
@@ -227,31 +229,38 @@ def _loss(
 
 
 def epoch_batches(
-    data: Training, objective: Objective, batch_size: int, positives: int | None
+    data: Training, objective: Objective, batch_size: int, positives: int | None, *, first: int = 0
 ) -> Iterator[list[Rows]]:
-    """Yield the batches of one epoch after another, without end.
+    """Yield the batches of one epoch after another, from the ``first`` on, without end.
 
     The rows as they come for a loss of single items; whole lists where there are lists; else
     batches with a fixed number of positives, by default an eighth of the batch or their own share,
-    whichever is more.
+    whichever is more. Of all rows or, in partial epochs, of those of the epoch.
     """
     train = data.train
     if isinstance(objective, PointwiseObjective):
         rng = np.random.default_rng(data.seed)
-        while True:
-            order = rng.permutation(len(train))
-            yield np.split(order, range(batch_size, len(train), batch_size))
-    sampler: BalancedBatches | ListBatches
+        for epoch in count(first):
+            some = data.epoch_rows(epoch)
+            order = rng.permutation(len(train) if some is None else some)
+            yield np.split(order, range(batch_size, len(order), batch_size))
     whole = {"rank": 0, "world_size": 1}  # all processes draw the joined batch, and split it
     if train.groups is not None:
         sizes = train.list_sizes
         lists = int(np.clip(batch_size // sizes.mean(), 1, len(sizes)))
         sampler = ListBatches(train.groups, lists, seed=data.seed, **whole)
-    else:
-        above = int((train.target > 0).sum())
-        wanted = max(batch_size // 8, round(batch_size * data.prior), 1)
-        taken = min(wanted if positives is None else positives, above)
-        rest = min(max(1, batch_size - taken), len(train) - above)
-        sampler = BalancedBatches(train.target > 0, taken, rest, seed=data.seed, **whole)
-    while True:
-        yield [np.asarray(batch) for batch in sampler]
+        while True:
+            yield [np.asarray(batch) for batch in sampler]
+    wanted = max(batch_size // 8, round(batch_size * data.prior), 1)
+    balanced: BalancedBatches | None = None
+    for epoch in count(first):
+        some = data.epoch_rows(epoch)
+        if balanced is None or some is not None:
+            positive = (train.target if some is None else train.target[some]) > 0
+            above = int(positive.sum())
+            taken = min(wanted if positives is None else positives, above)
+            rest = min(max(1, batch_size - taken), len(positive) - above)
+            seed = data.seed if some is None else data.seed + epoch
+            balanced = BalancedBatches(positive, taken, rest, seed=seed, **whole)
+        drawn = (np.asarray(batch) for batch in balanced)
+        yield [batch if some is None else some[batch] for batch in drawn]

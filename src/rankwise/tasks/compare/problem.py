@@ -17,6 +17,7 @@ from rankwise.tasks.compare.settings import Settings
 Rows = NDArray[np.int64]
 
 _COLUMNS = {"target", "group", "positive", "time", "weight", "drop", "use", "text", "date_format"}
+_PILOT_ROWS, _PILOT_VALUES = 32_000, 1 << 23  # in memory while costs are estimated
 REPEATS = 2  # of cross-validation, where the choice is made by folds
 
 
@@ -76,12 +77,14 @@ class Problem:
 def pilot_problem(problem: Problem, count: int) -> Problem:
     """Return a problem whose fits show what they cost: where rows are on disk, some in memory.
 
-    A few rows of all those on disk would take as long to read as the whole table.
+    A few rows of all those on disk would take as long to read as the whole table. There are fewer
+    than ``count`` where the table has many columns.
     """
     table, every = problem.table, problem.plan.splits[0][0]
     if not isinstance(table.features, DiskFeatures):
         return problem
     rng = np.random.default_rng(problem.settings.seed)
+    count = min(count, max(_PILOT_ROWS, _PILOT_VALUES // len(table.names)))
     rows = problem.sample(every, count / len(every), FEW, rng)
     columns = {name: getattr(table, name) for name in ("target", "groups", "time", "weight")}
     some = {name: column[rows] for name, column in columns.items() if column is not None}

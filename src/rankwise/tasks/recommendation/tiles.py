@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
+
+from rankwise.tasks.recommendation._passes import passes
 
 ROWS = 512  # users at a time
 TILE = 2048  # items at a time
 _CHUNK = 64  # items of which the highest score is kept
 _GROUPS = 4  # groups for each rank, of which a bound of the ranks is made
+_AGAIN = {n << k for n in (2, 3) for k in range(40)} | {1}  # tiles after which there is a new bound
 _MOST = 1 << 22  # candidates for the first ranks of these users
 _SMALLEST = 2.0**-100  # below it differences of scores may be denormal
-
-_Array: TypeAlias = NDArray[Any]
 
 
 class Cells(NamedTuple):
@@ -77,10 +77,9 @@ def search(
     scratch = users.new_empty(n_users * TILE)
     highest = users.new_full((n_users, -(-len(items) // _CHUNK)), -math.inf)
     probes = Cells(*hidden[0].new_empty(2, 0)) if probes is None else probes
-    probed = users.new_empty(len(probes.rows))
-    codes = torch.zeros(len(widths), n_users, dtype=_whole(users.dtype))
-    kept: list[tuple[_Array, _Array, _Array]] = []
-    least, candidates = users.new_empty(0), 0
+    probed: list[tuple[Tensor, Tensor]] = []
+    seen = passes()(n_users, users.dtype, best, TILE, _MOST)
+    least = users.new_empty(0)
     cells = zip(hidden.by_tile(widths), probes.by_tile(widths), strict=True)
     for number, ((_, hide_at), (probe, probe_at)) in enumerate(cells):
         start, size = number * TILE, widths[number]
@@ -91,70 +90,28 @@ def search(
         torch.mm(users, some.T, out=scores[:, : len(some)])
         flat = scores.view(-1)
         flat.index_fill_(0, hide_at, -math.inf)
-        probed[probe] = flat[probe_at]
-        by_chunk = scores.view(n_users, -1, _CHUNK)
-        first, chunks = start // _CHUNK, size // _CHUNK
-        top = torch.amax(by_chunk, -1, out=highest[:, first : first + chunks])
+        probed.append((probe, flat.index_select(0, probe_at)))
+        first, end = start // _CHUNK, (start + size) // _CHUNK
         if number == 0:
             least = _bound(scores, ranks)
-        elif number & (number - 1) == 0:  # a better bound each time twice as much has been seen
-            least = torch.maximum(least, _bound(highest[:, : first + chunks], ranks))
-        row, column, value = _candidates(by_chunk.numpy(), top.numpy(), least.numpy())
-        kept.append((row, start + column, value))
-        candidates += len(row)
-        if candidates > _MOST:
+        if not seen.read(scores, least, highest[:, first:end], start):
             return None
-        if best is not None:
-            _compare(scores, best, out=codes[number])
-    if bool(highest.amax(1).isnan().any()):  # the highest of NaN and others is NaN
+        if number in _AGAIN:
+            least = torch.maximum(least, _bound(highest[:, :end], ranks))
+    if seen.has_nan(highest):
         raise ValueError("scores contains NaN: the training has diverged")
-    rows, found, values = (
-        torch.from_numpy(np.concatenate(each)) for each in zip(*kept, strict=True)
-    )
+    rows, found, values = seen.found()
     least = torch.maximum(least, _bound(highest, ranks))
     enough = values >= least[rows].squeeze(1)
     ranked = _sorted(rows[enough], found[enough], values[enough], n_users, ranks)
-    return Found(*ranked, *_counts(codes, sum(widths)), probed)
+    order, own = (torch.cat(each) for each in zip(*probed, strict=True))
+    own = torch.empty_like(own).index_copy_(0, order, own)
+    return Found(*ranked, *seen.counts(), own)
 
 
 def comparable(best: Tensor) -> Tensor:
     """For which scores :func:`search` counts what is above them, and as high."""
     return best.isfinite() & (best.abs() >= _SMALLEST)
-
-
-def _whole(dtype: torch.dtype) -> torch.dtype:
-    """Integers of the size of a float."""
-    return torch.int32 if dtype == torch.float32 else torch.int64
-
-
-def _compare(scores: Tensor, best: Tensor, *, out: Tensor) -> None:
-    """Write how the scores of each row compare to one of its own; they are overwritten.
-
-    The bits of a difference, read as an integer, are negative, 0 or, since none is denormal, at
-    least 2²³. Clamped to −1, 0 and more than there are columns, one sum holds all counts.
-    """
-    bits = scores.sub_(best).view(out.dtype).clamp_(-1, 2 * TILE)
-    torch.sum(bits, 1, dtype=out.dtype, out=out)
-
-
-def _counts(codes: Tensor, columns: int) -> tuple[Tensor, Tensor]:
-    """How many scores are above one of the row, and how many as high; of (tiles, rows)."""
-    below = (-codes) % (2 * TILE)
-    above = ((codes + below) // (2 * TILE)).sum(0)
-    return above.double(), (columns - above - below.sum(0)).double()
-
-
-def _candidates(
-    by_chunk: _Array, top: _Array, least: _Array
-) -> tuple[NDArray[np.int64], NDArray[np.int64], _Array]:
-    """Rows, columns and scores of a tile, (rows, chunks, chunk), that reach the bounds of rows."""
-    # By numpy, whose search for what is true in long arrays is several times as fast as torch's.
-    chunks = np.flatnonzero(top >= least)
-    values = by_chunk.reshape(-1, _CHUNK).take(chunks, axis=0)
-    row, chunk = np.divmod(chunks, top.shape[1])
-    where = np.flatnonzero(values >= least[row])
-    which, place = np.divmod(where, _CHUNK)
-    return row[which], chunk[which] * _CHUNK + place, values.reshape(-1)[where]
 
 
 def _bound(scores: Tensor, ranks: int) -> Tensor:
