@@ -34,6 +34,7 @@ NAMES = (
     "rankwise.pairs",
     "rankwise.retrieval",
     "rankwise.samplers",
+    "rankwise.text",
     "rankwise.theory",
     "rankwise.training",
     "rankwise.vision",
