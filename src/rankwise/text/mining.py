@@ -33,8 +33,8 @@ def hard_negatives(
 ) -> Nearest:
     """Find documents that are near a query without being relevant to it.
 
-    The documents of the collection are searched with each query. Relevant documents, and documents
-    with the text of one, are left out; the others are candidates by their rank and score. The
+    The documents of the collection are searched with each query. Relevant documents, documents with
+    the text of one, and those beyond a threshold are left out; what remains are the candidates. The
     thresholds skip documents that are probably relevant but not judged. Options have the names and
     meaning of ``sentence_transformers.util.mine_hard_negatives``.
 
@@ -43,8 +43,8 @@ def hard_negatives(
         collection: Queries, documents and relevance.
         num_negatives: Number of negatives of each query.
         range_min: Number of best candidates to skip.
-        range_max: Rank of the last candidate; by default ``range_min + num_negatives``, and with a
-            threshold ``range_min + 10 · num_negatives``.
+        range_max: Number of documents that are searched besides the relevant ones; by default
+            ``range_min + num_negatives``, and with a threshold ``range_min + 10 · num_negatives``.
         max_score: Largest cosine of a negative.
         absolute_margin: Least difference to the cosine of the query's lowest relevant document.
         relative_margin: The same difference as a share of that cosine's magnitude. With 0.05 a
@@ -101,9 +101,7 @@ def hard_negatives(
         found = nearest(documents, queries, k)
     else:
         found = ApproximateSearch(documents, seed=seed).search(queries, k)
-    other = (found.rows >= 0) & ~relevant.among(found.rows)
-    rank = other.cumsum(1) - 1
-    usable = other & (rank >= range_min) & (rank < range_max)
+    usable = (found.rows >= 0) & ~relevant.among(found.rows)
     query_rows, document_rows = collection.pair_rows
     cosines = (queries[query_rows] * documents[document_rows]).sum(1).numpy()
     lowest = np.full(len(queries), np.inf, np.float32)
@@ -114,6 +112,8 @@ def hard_negatives(
         usable &= found.scores <= (lowest - absolute_margin)[:, None]
     if relative_margin is not None:
         usable &= found.scores <= (lowest - relative_margin * abs(lowest))[:, None]
+    rank = usable.cumsum(1) - 1
+    usable &= (rank >= range_min) & (rank < range_max)
     return _chosen(found, usable, num_negatives, sampling, seed)
 
 
