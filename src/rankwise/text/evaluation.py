@@ -143,9 +143,7 @@ class RerankingEvaluator(_Evaluator):
         require_count("k", k)
         self._queries = encode_queries(encoder, collection, batch_size)
         self._documents = encode_documents(encoder, collection, batch_size)
-        self.candidates = nearest(
-            self._documents, self._queries, min(k, len(collection.documents))
-        )
+        self.candidates = nearest(self._documents, self._queries, min(k, len(collection.documents)))
 
     def scores(self, model: CrossEncoder) -> Iterator[Tensor]:  # type: ignore[override]
         """Yield scores in the order of the search, for some queries after the other."""
@@ -157,7 +155,11 @@ class RerankingEvaluator(_Evaluator):
                 for row in rows[query].tolist()
             ]
             found = model.predict(
-                pairs, batch_size=self.batch_size, convert_to_tensor=True, show_progress_bar=False
+                pairs,
+                batch_size=self.batch_size,
+                activation_fn=torch.nn.Identity(),  # a sigmoid would round high scores to 1
+                convert_to_tensor=True,
+                show_progress_bar=False,
             )
             cosines = self._queries[block] @ self._documents.T
             yield cosines.scatter(1, rows[block], _above(found.cpu().reshape(len(block), -1)))
