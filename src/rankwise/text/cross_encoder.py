@@ -91,7 +91,7 @@ class CrossEncoderLoss(CachedLossMixin, nn.Module):
             for query, own in zip(queries, documents, strict=True)
             for document in own
         ]
-        device = self.objective_device
+        device = next(self.model.parameters()).device  # the trainer may have wrapped the model
         tokens = self.model.preprocess(pairs, prompt=prompt, task=task)
         features = {
             name: value.to(device) if isinstance(value, Tensor) else value
@@ -141,11 +141,6 @@ class CrossEncoderLoss(CachedLossMixin, nn.Module):
             "objective": repr(self.objective.objective),
             "mini_batch_size": self.mini_batch_size,
         }
-
-    @property
-    def objective_device(self) -> torch.device:
-        """Device of the model, which the trainer may have wrapped."""
-        return next(self.model.parameters()).device
 
     def _scores(self, features: Features) -> Tensor:
         scores: Tensor = self.model(features)["scores"]
