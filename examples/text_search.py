@@ -51,7 +51,7 @@ def main() -> tuple[float, float]:
     after = evaluator(encoder)["ap"]
     print(f"mean AP: {before:.3f} before, {after:.3f} after")
     found = nearest(encoder.encode_document(words[300:]), encoder.encode_query(words[299:300]), k=5)
-    print(f"topic {topics[299]}: documents of topics {topics[300 + found.rows[0]].tolist()}")
+    print(f"nearest documents of the last query: {found.rows[0].tolist()}")
     return before, after
 
 
