@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -67,16 +67,16 @@ class TextCollection:
         documents: Mapping[DocumentId, str],
         qrels: Mapping[QueryId, Mapping[DocumentId, float]],
     ) -> None:
-        self.document_ids = list(documents)
+        self.document_ids: list[Any] = list(documents)
         self.documents = list(documents.values())
         place = {name: row for row, name in enumerate(self.document_ids)}
-        self.query_ids: list[QueryId] = []
+        self.query_ids: list[Any] = []
         rows: list[int] = []
         found: list[int] = []
         grades: list[float] = []
         for query, judged in qrels.items():
-            relevant = {document: grade for document, grade in judged.items() if grade > 0}
             _check(query, queries, judged, place)
+            relevant = {document: grade for document, grade in judged.items() if grade > 0}
             if not relevant:
                 continue
             rows += [len(self.query_ids)] * len(relevant)
@@ -192,12 +192,11 @@ def _check(
 ) -> None:
     if query not in queries:
         raise ValueError(f"qrels must name queries that are given, got {query!r}")
-    unknown: Iterable[DocumentId] = (document for document in judged if document not in place)
-    for document in unknown:
-        raise ValueError(
-            f"qrels must name documents that are given, got {document!r} for query {query!r}"
-        )
     for document, grade in judged.items():
+        if document not in place:
+            raise ValueError(
+                f"qrels must name documents that are given, got {document!r} for query {query!r}"
+            )
         if not math.isfinite(grade):
             raise ValueError(
                 f"qrels must have finite grades, got {grade!r} for document {document!r} of "
