@@ -41,7 +41,7 @@ Loss = Callable[[Encoder, TextCollection, float], nn.Module]
 
 
 def peer(model: Encoder, train: TextCollection, scale: float) -> nn.Module:
-    loss: nn.Module = MultipleNegativesRankingLoss(model, scale=scale)
+    loss: nn.Module = MultipleNegativesRankingLoss(model, scale=scale)  # type: ignore[arg-type]
     return loss
 
 

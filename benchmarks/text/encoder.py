@@ -30,7 +30,7 @@ class FrozenOutputs:
     @torch.no_grad()
     def __init__(self, texts: Sequence[str], trained: int, length: int) -> None:
         full = SentenceTransformer(str(weights()), device="cpu").eval()
-        self.bert = full[0].auto_model
+        self.bert: Any = full[0].auto_model
         layers = list(self.bert.encoder.layer)
         self.last = nn.ModuleList(layers[-trained:])
         self.place = {text: row for row, text in enumerate(dict.fromkeys(texts))}

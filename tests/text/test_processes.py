@@ -15,7 +15,7 @@ WORKER = str(Path(__file__).with_name("worker.py"))
 def together(tmp_path_factory):
     folder = tmp_path_factory.mktemp("together")
     process = subprocess.run(
-        [sys.executable, WORKER, str(folder)], check=False, timeout=300, capture_output=True,
+        [sys.executable, WORKER, str(folder)], check=False, timeout=600, capture_output=True,
         text=True,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr

@@ -11,22 +11,29 @@ from rankwise.text.collection import TextCollection
 
 def encode_queries(model: SentenceTransformer, collection: TextCollection, batch: int) -> Tensor:
     """Return the embeddings of the queries, of length 1, on the CPU."""
-    return _unit(model.encode_query(collection.queries, **_options(batch)))
+    return _on_cpu(
+        model.encode_query(
+            collection.queries,
+            batch_size=batch,
+            convert_to_tensor=True,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+    )
 
 
 def encode_documents(model: SentenceTransformer, collection: TextCollection, batch: int) -> Tensor:
     """Return the embeddings of the documents, of length 1, on the CPU."""
-    return _unit(model.encode_document(collection.documents, **_options(batch)))
+    return _on_cpu(
+        model.encode_document(
+            collection.documents,
+            batch_size=batch,
+            convert_to_tensor=True,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+    )
 
 
-def _options(batch: int) -> dict[str, object]:
-    return {
-        "batch_size": batch,
-        "convert_to_tensor": True,
-        "normalize_embeddings": True,
-        "show_progress_bar": False,
-    }
-
-
-def _unit(embeddings: Tensor) -> Tensor:
+def _on_cpu(embeddings: Tensor) -> Tensor:
     return embeddings.detach().to("cpu", torch.float32)

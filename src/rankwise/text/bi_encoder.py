@@ -61,16 +61,16 @@ class BiEncoderLoss(CachedLossMixin, nn.Module):
             the gradient stay those of the whole batch.
 
     Example:
-        >>> import torch
-        >>> from rankwise.objectives import AveragePrecision
+        >>> from rankwise.objectives import ListNet
         >>> from rankwise.text import BiEncoderLoss
         >>> from sentence_transformers import SentenceTransformer
         >>> from sentence_transformers.sentence_transformer.modules import BoW
         >>> model = SentenceTransformer(modules=[BoW(["cat", "dog", "red"])], device="cpu")
-        >>> loss = BiEncoderLoss(model, AveragePrecision(outer="log"), scale=1.0)
+        >>> loss = BiEncoderLoss(model, ListNet("uniform"), scale=1.0)
         >>> columns = ["cat", "dog"], ["red cat", "red dog"]  # queries, documents
-        >>> bool(loss([model.preprocess(texts) for texts in columns]) > 0)
-        True
+        >>> value = loss([model.preprocess(texts) for texts in columns])
+        >>> round(value.item(), 3)  # cosines √½ and 0: log(1 + e^−√½)
+        0.401
 
     Reference:
         Gao et al. 2021, "Scaling deep contrastive learning batch size under memory limited setup",
@@ -98,7 +98,7 @@ class BiEncoderLoss(CachedLossMixin, nn.Module):
         self.memory_by = objective.memory_by
         self.objective = AcrossProcesses(objective)
         self.scale = scale
-        self.mini_batch_size = mini_batch_size  # type: ignore[assignment]  (None: no caching)
+        self.mini_batch_size = mini_batch_size  # type: ignore[assignment]  # None: not cached
         self.uses_gradient_cache = mini_batch_size is not None
         self.num_documents = None if collection is None else len(collection.documents)
         self.num_queries = None if collection is None else len(collection.queries)

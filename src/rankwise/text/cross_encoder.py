@@ -61,7 +61,7 @@ class CrossEncoderLoss(CachedLossMixin, nn.Module):
             require_count("mini_batch_size", mini_batch_size)
         self.model = model
         self.objective = AcrossProcesses(objective)
-        self.mini_batch_size = mini_batch_size  # type: ignore[assignment]  (None: no caching)
+        self.mini_batch_size = mini_batch_size  # type: ignore[assignment]  # None: not cached
         self.uses_gradient_cache = mini_batch_size is not None
 
     def forward(
@@ -91,14 +91,15 @@ class CrossEncoderLoss(CachedLossMixin, nn.Module):
             for query, own in zip(queries, documents, strict=True)
             for document in own
         ]
-        device = next(self.model.parameters()).device  # the trainer may have wrapped the model
+        # The trainer may have wrapped the model, which then has no device.
+        device: torch.device = next(self.model.parameters()).device
         tokens = self.model.preprocess(pairs, prompt=prompt, task=task)
         features = {
             name: value.to(device) if isinstance(value, Tensor) else value
             for name, value in tokens.items()
         }
         if self.uses_gradient_cache:
-            loss: Tensor = self.forward_cached([features], labels)
+            loss: Tensor = self.forward_cached([features], labels)  # type: ignore[arg-type]
             return loss
         return self.calculate_loss([[self._scores(features)]], labels)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -27,7 +28,7 @@ class _Evaluator(BaseEvaluator):
     def __init__(
         self, collection: TextCollection, metrics: Sequence[str], name: str, batch_size: int
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         if not metrics:
             raise ValueError("metrics must have the name of a metric, got none")
         require_count("batch_size", batch_size)
@@ -52,7 +53,7 @@ class _Evaluator(BaseEvaluator):
         return {name: torch.cat(parts) for name, parts in found.items()}
 
     def __call__(
-        self, model: object, output_path: str | None = None, epoch: int = -1, steps: int = -1
+        self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """Return the mean of every metric over the queries, by name."""
         means = {name: float(values.nanmean()) for name, values in self.values(model).items()}
