@@ -35,6 +35,7 @@ NAMES = (
     "rankwise.retrieval",
     "rankwise.samplers",
     "rankwise.serving",
+    "rankwise.text",
     "rankwise.theory",
     "rankwise.training",
     "rankwise.vision",

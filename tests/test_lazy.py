@@ -66,7 +66,8 @@ def test_every_public_package_is_an_attribute_and_names_its_extra():
     )
     assert done.stderr == ""
     needs = "rankwise.estimators needs scipy, scikit-learn, threadpoolctl"
-    assert done.stdout == f'{needs}: pip install "rankwise[tabular]"\n'
+    text = 'rankwise.text needs sentence-transformers: pip install "rankwise[integrations]"'
+    assert done.stdout == f'{needs}: pip install "rankwise[tabular]"\n{text}\n'
 
 
 def test_a_name_that_needs_an_extra_names_it(tmp_path, monkeypatch):

@@ -30,6 +30,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "data": ("data", "data.images", "data.detection", "data.interactions", "data.letor"),
     "training": ("training",),
     "vision": ("vision",),
+    "text": ("text",),
     "theory": ("theory",),
     "functional": ("functional",),
     "rankwise": ("",),

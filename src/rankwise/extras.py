@@ -27,7 +27,10 @@ EXTRAS = {
     "cluster": ("fsspec", "ray", *_TRAINING),
     "serve": ("huggingface_hub", "onnx", "onnxruntime"),
     "trackers": ("mlflow", "tensorboard", "wandb", *_TRAINING),
-    "integrations": ("accelerate", "lightning", "sentence_transformers", "skorch", "transformers"),
+    "integrations": (
+        *("accelerate", "datasets", "lightning", "sentence_transformers", "skorch"),
+        "transformers",
+    ),
 }
 """The modules of each extra, besides those of ``cli``. A module of several extras is offered with
 the first one, unless the command or package that needs it belongs to another."""
@@ -63,6 +66,7 @@ _PACKAGES = {
     "rankwise.tasks.ranking": "ranking",
     "rankwise.tasks.recommendation": "ranking",
     "rankwise.tasks.retrieval": "vision",
+    "rankwise.text": "integrations",
     "rankwise.training": "train",
     "rankwise.vision": "vision",
 }  # the others are served by the first extra that has the module

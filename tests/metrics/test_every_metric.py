@@ -28,6 +28,7 @@ METRICS = {
     "r_precision": (m.r_precision, {}),
     "map_at_r": (m.map_at_r, {}),
     "mean_reciprocal_rank": (m.mean_reciprocal_rank, {}),
+    "mrr_at_k": (m.mean_reciprocal_rank, {"k": 3}),
     "ndcg": (m.ndcg, {}),
     "ndcg_at_k": (m.ndcg, {"k": 3, "gain": "linear"}),
     "hierarchical_ap": (m.hierarchical_ap, {}),
@@ -45,7 +46,7 @@ METRICS = {
     "auprg": (m.auprg, {}),
 }
 WHOLE_WEIGHTS = {
-    *("ap_at_k", "hit_at_k", "map_at_r", "mean_reciprocal_rank"),
+    *("ap_at_k", "hit_at_k", "map_at_r", "mean_reciprocal_rank", "mrr_at_k"),
     *("err", "err_at_k", "inst", "bpref", "inferred_ap"),
 }
 
@@ -308,6 +309,7 @@ ORACLES = {
     "r_precision": lambda r: precision(r, sum(r)),
     "map_at_r": lambda r: sum(r[i] * precision(r, i + 1) for i in range(sum(r))) / sum(r),
     "mean_reciprocal_rank": lambda r: 1 / (r.index(1) + 1),
+    "mrr_at_k": lambda r: 1 / (r.index(1) + 1) if any(r[:3]) else 0.0,
     "ndcg": lambda r: (
         discounted(r, len(r), lambda y: 2**y - 1)
         / discounted(sorted(r, reverse=True), len(r), lambda y: 2**y - 1)

@@ -15,6 +15,7 @@ def test_by_hand(ranked):
     assert m.r_precision(*case) == pytest.approx(2 / 3)
     assert m.map_at_r(*case) == pytest.approx((1 / 2 + 2 / 3) / 3)
     assert m.mean_reciprocal_rank(*case) == 1 / 2
+    assert [m.mean_reciprocal_rank(*case, k=k) for k in (1, 2)] == [0, 1 / 2]
 
 
 @pytest.mark.parametrize("target", [(1, 1, 0, 1, 1, 1), (1, 1, 1, 0, 1, 1)])
@@ -27,6 +28,7 @@ def test_one_positive_among_four_tied():
     assert m.precision_at_k(scores, target, k=2) == pytest.approx(2 * (1 / 4) / 2)
     assert m.hit_at_k(scores, target, k=3) == pytest.approx(3 / 4)
     assert m.mean_reciprocal_rank(scores, target) == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4) / 4)
+    assert m.mean_reciprocal_rank(scores, target, k=2) == pytest.approx((1 + 1 / 2) / 4)
     assert m.mean_reciprocal_rank(scores, target, ties="against") == pytest.approx(1 / 4)
     assert m.map_at_r(scores, target) == pytest.approx(1 / 4)
 
@@ -56,6 +58,7 @@ def queries():
         (R @ 5, m.recall_at_k, {"k": 5}),
         (Success @ 3, m.hit_at_k, {"k": 3}),
         (RR, m.mean_reciprocal_rank, {}),
+        (RR @ 2, m.mean_reciprocal_rank, {"k": 2}),
         (Rprec, m.r_precision, {}),
         (AP, m.average_precision, {}),
         (nDCG, m.ndcg, {"gain": "linear"}),

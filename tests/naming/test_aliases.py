@@ -121,7 +121,7 @@ def test_map_at_r_is_no_alias():
     assert canonical_metric("MAP@R") == "map@r"
 
 
-@pytest.mark.parametrize("name", ["RR@10", "roc_auc_5"])
+@pytest.mark.parametrize("name", ["roc_auc_5", "AUROC@10"])
 def test_a_cut_without_a_counterpart_says_so(name):
     with pytest.raises(ValueError, match=r"takes no @k, got @\d+: it has no counterpart of a cut"):
         rankwise.metric(name)

@@ -35,6 +35,7 @@ def test_the_package_has_it():
         ("recall@10", m.recall_at_k, {"k": 10}),
         ("hit@1", m.hit_at_k, {"k": 1}),
         ("mrr", m.mean_reciprocal_rank, {}),
+        ("mrr@3", m.mean_reciprocal_rank, {"k": 3}),
         ("map@r", m.map_at_r, {}),
         ("map_at_r", m.map_at_r, {}),
         ("r_precision", m.r_precision, {}),

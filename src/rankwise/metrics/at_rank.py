@@ -32,8 +32,9 @@ def average_precision(hits: Tensor, best: Tensor, k: int | None = None) -> Tenso
     return (first * first.cumsum(1) / ranks).sum(1) / best
 
 
-def reciprocal_rank(hits: Tensor) -> Tensor:
-    """1 over the first rank with a relevant item, 0 where there is none."""
+def reciprocal_rank(hits: Tensor, k: int | None = None) -> Tensor:
+    """1 over the first rank with a relevant item, 0 where there is none among the first k."""
+    hits = hits[:, :k]
     first = hits.argmax(1)
     found = hits.gather(1, first.unsqueeze(1)).squeeze(1)
     return found / (1 + first)

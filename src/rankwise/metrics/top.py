@@ -11,6 +11,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
+from rankwise.checks import require_count
 from rankwise.metrics._depth import first_k, first_positives, first_r, top_of_both
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_k
 from rankwise.metrics.auc import pair_share
@@ -48,7 +49,7 @@ def _hit_at_k(ranking: Ranking, k: int) -> Tensor:
     return torch.where(positives_above > 0, 1.0, 1 - miss).squeeze(-1)
 
 
-def _mean_reciprocal_rank(ranking: Ranking) -> Tensor:
+def _mean_reciprocal_rank(ranking: Ranking, k: int | None) -> Tensor:
     ranking.require_counts("mean_reciprocal_rank")
     first = (ranking.positives > 0).long().argmax(-1, keepdim=True)  # level of the first positive
     above = mass_above(ranking.mass).gather(-1, first)
@@ -56,7 +57,10 @@ def _mean_reciprocal_rank(ranking: Ranking) -> Tensor:
     # Among m tied items the first of p positives is j-th with chance C(m−j, p−1)/C(m, p).
     j = torch.arange(1, int((m - p).max()) + 2, dtype=m.dtype, device=m.device)
     chance = (_log_choose(m - j, p - 1) - _log_choose(m, p)).exp()
-    return (chance / (above + j)).sum(-1)
+    reciprocal = 1 / (above + j)
+    if k is not None:
+        reciprocal = reciprocal.masked_fill(above + j > k, 0.0)
+    return (chance * reciprocal).sum(-1)
 
 
 def _map_at_r(ranking: Ranking) -> Tensor:
@@ -213,14 +217,29 @@ def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> A
     return evaluate(map_at_r, scores, target, shared)
 
 
-@computed_by(Kernel(_mean_reciprocal_rank, name="mrr", pairs=False, depth=first_positives))
-def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> Array:
+def _check_cut(k: int | None) -> None:
+    if k is not None:
+        require_count("k", k)
+
+
+def _first_positives(ranking: Ranking, k: int | None) -> float:
+    depth = first_positives(ranking)
+    return depth if k is None else min(depth, float(k))
+
+
+@computed_by(
+    Kernel(_mean_reciprocal_rank, _check_cut, name="mrr", pairs=False, depth=_first_positives)
+)
+def mean_reciprocal_rank(
+    scores: Array, target: Array, *, k: int | None = None, **shared: Unpack[Shared[Array]]
+) -> Array:
     """Compute 1 over the rank of the first positive.
 
     Weights must be whole numbers.
 
     Args:
         scores, target, mask, groups, weight, ties, average: See :mod:`rankwise.metrics`.
+        k: Last rank that counts: 0 where the first positive is below it. By default all ranks.
 
     Returns:
         The value as the kind of array that ``scores`` is, in float64.
@@ -231,8 +250,10 @@ def mean_reciprocal_rank(scores: Array, target: Array, **shared: Unpack[Shared[A
         >>> scores, target = torch.tensor([0.9, 0.8, 0.3]), torch.tensor([0, 1, 1])
         >>> mean_reciprocal_rank(scores, target).item()  # the first positive has rank 2: 1/2
         0.5
+        >>> mean_reciprocal_rank(scores, target, k=1).item()
+        0.0
     """
-    return evaluate(mean_reciprocal_rank, scores, target, shared)
+    return evaluate(mean_reciprocal_rank, scores, target, shared, k=k)
 
 
 @computed_by(Kernel(_pap_at_k, require_k, name="pap", pooled="macro", depth=top_of_both))

@@ -237,7 +237,7 @@ recall | recall_at_k | k
     positives among the first k, over all positives
 hit | hit_at_k | k
     is a positive among the first k: Recall@k of image retrieval
-mrr | mean_reciprocal_rank
+mrr | mean_reciprocal_rank | k
     1 over the rank of the first positive
 map@r | map_at_r
     mean precision over the first R ranks, R the number of positives

@@ -172,6 +172,7 @@ def test_queries_of_one_file_alone_are_remarked():
         ("AP@7", "ap@7"),
         ("recip_rank", "mrr"),
         ("RR", "mrr"),
+        ("RR@10", "mrr@10"),
         ("P_5", "precision@5"),
         ("P@5", "precision@5"),
         ("R@20", "recall@20"),
@@ -193,13 +194,18 @@ def test_names_of_trec_eval_and_ir_measures_are_shown_under_ours(tmp_path, typed
     np.testing.assert_array_equal(found[name].values, evaluate_run(run, qrels, [name])[name].values)
 
 
-def test_a_cut_of_the_reciprocal_rank_has_no_counterpart():
-    with pytest.raises(UsageError, match="mrr is over the whole ranking: 'RR@10' has no counter"):
-        evaluate_run({}, {}, ["RR@10"])
+def test_a_cut_of_the_reciprocal_rank_counts_hits_alone(tmp_path):
+    """Not compared with ir-measures, whose RR@k comes from a program with other ties."""
+    run, qrels = (read(path) for read, path in zip(
+        (read_run, read_qrels), random_files(tmp_path, 0, False), strict=True))  # fmt: skip
+    found = evaluate_run(run, qrels, ["mrr", "mrr@3", "hit@3"])
+    expected = found["mrr"].values * found["hit@3"].values
+    np.testing.assert_array_equal(found["mrr@3"].values, expected)
+    assert 0 < np.nanmean(expected) < np.nanmean(found["mrr"].values)
 
 
 @pytest.mark.parametrize(
-    "name", ["auc", "precision", "mrr@3", "ndcg(gain=cubic)", "ap(gain=linear)", "@"]
+    "name", ["auc", "precision", "ndcg(gain=cubic)", "ap(gain=linear)", "@"]
 )
 def test_metrics_that_are_none(name):
     with pytest.raises(UsageError):

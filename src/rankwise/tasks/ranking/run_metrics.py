@@ -50,7 +50,7 @@ def evaluate_run(
     gains, ideal = ranked.labels.clamp_min(0), ranked.ideal
     hits, found = (gains >= relevant).double(), (ideal >= relevant).sum(1).double()
     of_hits: dict[str, Callable[[Any], Tensor]] = {
-        "mrr": lambda k: at_rank.reciprocal_rank(hits),
+        "mrr": lambda k: at_rank.reciprocal_rank(hits, k),
         "ap": lambda k: at_rank.average_precision(hits, found, k),
         "precision": lambda k: at_rank.precision(hits, k),
         "recall": lambda k: at_rank.recall(hits, found, k),
@@ -116,16 +116,12 @@ def _asked(name: str) -> tuple[str, _Asked]:
         of_lists = found if kind in _OF_USERS else None
         return str(replace(spec, name=kind)), _Asked(kind, None, of_lists=of_lists)
     gain = spec.options.get("gain", "exponential")
-    if kind == "mrr" and spec.k is not None:
-        raise UsageError(
-            f'mrr is over the whole ranking: {name!r} has no counterpart here; write "mrr"'
-        )
     known = kind in _WITHOUT_K or (kind in _WITH_K and spec.k is not None)
     others = spec.options.keys() - ({"gain"} if kind == "ndcg" else set()) or spec.args
     if not known or others or gain not in ("exponential", "linear"):
         raise UsageError(
             "a metric of a run must be one of ndcg, ndcg@k, both with (gain=linear), ap, ap@k, "
-            "mrr, precision@k, recall@k, hit@k, err, err@k, rbp, rbp@k, inst, bpref, infap, "
+            "mrr, mrr@k, precision@k, recall@k, hit@k, err, err@k, rbp, rbp@k, inst, bpref, infap, "
             f"got {name!r}"
         )
     if spec.k == 0:
