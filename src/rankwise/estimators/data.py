@@ -32,12 +32,13 @@ def dense(rows: Matrix) -> Floats:
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: features, 0/1 targets (or relevances), weights and list numbers."""
+    """Some rows: features, 0/1 targets (or relevances, or class numbers), weights and lists."""
 
     X: Matrix
     target: Vector
     weight: Vector | None = None  # None: every row counts once
     groups: NDArray[np.int64] | None = None  # 0, 1, …: which list a row belongs to; None: one list
+    classes: int = 2  # more: the target holds the class numbers 0, 1, …
 
     def __len__(self) -> int:
         return len(self.target)
@@ -50,7 +51,15 @@ class Part:
             self.target[chosen],
             None if self.weight is None else self.weight[chosen],
             None if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64),
+            self.classes,
         )
+
+    @property
+    def members(self) -> list[NDArray[np.int64]]:
+        """The rows of every class: positives and negatives, or the classes in order."""
+        if self.classes == 2:
+            return [np.flatnonzero((self.target > 0) == positive) for positive in (True, False)]
+        return [np.flatnonzero(self.target == number) for number in range(self.classes)]
 
     @property
     def positive(self) -> NDArray[np.bool_]:
@@ -85,6 +94,7 @@ class Training:
     seed: int  # for whatever is random in the training
     metric: Callable[[Floats, Part], float]
     checkpoint: Checkpoint | None = None  # where the training saves its progress
+    shares: Vector | None = None  # weighted share of each class, where there are more than two
 
     @property
     def splits(self) -> bool:

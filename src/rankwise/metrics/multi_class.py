@@ -18,7 +18,7 @@ from rankwise.checks import require_count, require_no_nan, require_one_of, warn_
 from rankwise.metrics._setting import setting_of
 from rankwise.metrics.auc import auroc
 from rankwise.metrics.bootstrap import percentiles, resample_counts
-from rankwise.metrics.inputs import Array, from_tensor, to_tensor
+from rankwise.metrics.inputs import Array, Items, from_tensor, to_tensor
 from rankwise.metrics.intervals import Comparison, Interval, normal_quantile
 from rankwise.metrics.ranking import Ranking, rank_items
 
@@ -113,12 +113,11 @@ class ClassMetric:
             The value.
         """
         lists = self._lists(scores, target, weight)
-        values, shares = lists.values(torch.ones(1, lists.rows, dtype=torch.float64))
+        values, shares = lists.together(plain=weight is None)
         if absent := int(values.isnan().sum()):
-            warn_caller(f"{absent} of {values.shape[1]} classes have no rows and are left out")
-        if self.average == "none":
-            return from_tensor(values[0], scores)
-        return from_tensor((values.nan_to_num() * shares).sum(-1)[0], scores)
+            warn_caller(f"{absent} of {len(values)} classes have no rows and are left out")
+        found = values if self.average == "none" else (values.nan_to_num() * shares).sum()
+        return from_tensor(found, scores)
 
     def interval(
         self,
@@ -287,6 +286,16 @@ class _ClassLists:
         rankings = self.kept if len(counts) > 1 else self.rankings()
         found = [self._value(c, r, counts) for c, r in enumerate(rankings)]
         return torch.stack(found, dim=1), self._shares(counts)
+
+    def together(self, *, plain: bool) -> tuple[Tensor, Tensor]:
+        """Return the values of the classes and their shares, (classes,), by one sort of all."""
+        once = torch.ones(1, self.rows, dtype=torch.float64)
+        weight = None
+        if not plain or self.metric.scheme == "ovo":
+            weight = torch.cat([self._weights(c, once) for c in range(self.classes)])
+        hot = (self.target == torch.arange(self.classes).unsqueeze(1)).double()
+        items = Items(self.scores.T.contiguous(), hot, weight=weight)
+        return self.metric.setting.values(items), self._shares(once)[0]
 
     def _value(self, c: int, ranking: Ranking, counts: Tensor) -> Tensor:
         weights = self._weights(c, counts)
