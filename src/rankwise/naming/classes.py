@@ -60,6 +60,11 @@ def canonical_class_metric(name: str) -> str:
     return str(replace(spec, options={**spec.options, **own}))
 
 
+def inner_metric(name: str) -> str:
+    """Return the metric of two classes that one of several is a mean of."""
+    return str(_split(name)[0])
+
+
 def _split(name: str) -> tuple[Spec, dict[str, str]]:
     """Return the name of the metric of two classes, and the options of several."""
     spec = read(name)
