@@ -27,9 +27,9 @@ def classes(run: Run) -> Section | None:
     color = markup.color_class(run, run.recommended)
     compared = run.rival is not None
     header = ["Class", "Rows", "AP", "95\u202f% interval"]
-    header += ["Difference", "p (Holm)"] if compared else []
-    header += ["AUROC", "95\u202f%"]
-    header += ["Difference", "p (Holm)"] if compared else []
+    header += ["AP difference", "p (Holm)"] if compared else []
+    header += ["AUROC", "95\u202f% interval"]
+    header += ["AUROC difference", "p (Holm)"] if compared else []
     rows: list[list[Child]] = []
     for each in sorted(run.by_class, key=lambda c: -c.rows):
         reference = each.ap_base.value if compared else math.nan
@@ -47,7 +47,8 @@ def classes(run: Run) -> Section | None:
     note = (
         "Each class is ranked against the rest by the scores of ",
         element("strong", run.recommended.title),
-        f", on {run.evaluation}. "
+        f", on {run.evaluation}. A row is among the first of its class if it is in the top n by "
+        "these scores, n the number of rows of the class. "
         + (
             f"Differences are{against}; p-values are adjusted for the number of classes by Holm’s "
             "method. The mark in an interval is the baseline."

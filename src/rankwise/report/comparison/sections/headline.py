@@ -88,8 +88,8 @@ def _lists_won(run: Run, both: Sequence[Candidate]) -> str:
 def _classes_found(run: Run, both: Sequence[Candidate]) -> str:
     found = [among_first(run, each.number) for each in both]
     words = (
-        f"{both[0].title}, ranks {{count}} of the {{total}} test rows among the first of their "
-        "class, of which as many are counted as are of it"
+        f"{both[0].title}, ranks {{count}} of the {{total}} test rows among the first of their own "
+        "class"
     )
     if len(both) == 1:
         count, total = fmt.count(round(found[0].sum())), fmt.count(len(found[0]))
@@ -107,7 +107,8 @@ def _round_number(least: int, most: int) -> int:
 def _tiles(run: Run) -> dict[str, tuple[str, str, str]]:
     best, given = run.recommended, run.predictions
     name = fmt.full_name(run.metric)
-    tiles = {name: (fmt.decimal(best.test.value), fmt.between(best.test), fmt.meaning(run.metric))}
+    said = f"mean over {len(run.classes)} classes" if run.classes else fmt.meaning(run.metric)
+    tiles = {name: (fmt.decimal(best.test.value), fmt.between(best.test), said)}
     if (gain := best.difference) is not None:
         p = fmt.p_value(gain.p) if gain.p < 0.001 else f"=\u00a0{fmt.p_value(gain.p)}"
         known = (fmt.between(gain, fmt.signed), "" if math.isnan(gain.p) else f"p\u00a0{p}")
