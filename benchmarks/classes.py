@@ -46,10 +46,12 @@ MODELS: dict[str, Callable[..., Ranker]] = {
 def rows(name: str, seed: int) -> Any:
     """Return the halves of a set: rows to train on, rows to test on, and their classes."""
     load, thin, share = SETS[name]
-    X, y = load(return_X_y=True)
+    whole, y = load(return_X_y=True)
     rng = np.random.default_rng(seed)
     kept = ~np.isin(y, thin) | (rng.random(len(y)) < share)
-    return train_test_split(X[kept], y[kept], test_size=0.5, stratify=y[kept], random_state=seed)
+    return train_test_split(
+        whole[kept], y[kept], test_size=0.5, stratify=y[kept], random_state=seed
+    )
 
 
 def main() -> None:
@@ -85,7 +87,10 @@ def table(known: dict[str, dict[str, float]]) -> str:
     for name in SETS:
         for model in MODELS:
             pairs = [
-                [known.get(f"{name}|{model}|{objective}|{seed}") for objective in ("log_loss", "ap")]
+                [
+                    known.get(f"{name}|{model}|{objective}|{seed}")
+                    for objective in ("log_loss", "ap")
+                ]
                 for seed in range(SEEDS)
             ]
             done = [(plain, own) for plain, own in pairs if plain and own]

@@ -37,6 +37,6 @@ def test_every_class_has_its_own_gradient_against_the_rest(name: str | None) -> 
     binary = log_loss_gradient if name is None else gradient_of(name)
     found = OneVsRestGradient(binary)(SCORES, Rows(TARGET, WEIGHT))
     for c in range(4):
-        wanted = binary(SCORES[:, c].copy(), Rows((TARGET == c).astype(float), WEIGHT))
+        wanted = binary(SCORES[:, c].copy(), Rows((c == TARGET).astype(float), WEIGHT))
         for part, own in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(part[:, c], own)

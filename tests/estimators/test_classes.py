@@ -44,11 +44,10 @@ def test_log_odds_are_those_of_the_softmax() -> None:
     np.testing.assert_allclose(odds_of(logits), np.log(p) - np.log1p(-p), rtol=1e-9)
     far = torch.tensor([[800.0, 0.0, -800.0], [0.0, 0.0, 0.0]], requires_grad=True)
     found = log_odds(far)
-    np.testing.assert_allclose(
-        found.detach(), [[800, -800, -1600], [-np.log(2)] * 3], rtol=1e-6
-    )
+    np.testing.assert_allclose(found.detach(), [[800, -800, -1600], [-np.log(2)] * 3], rtol=1e-6)
     found.sum().backward()
-    assert far.grad is not None and bool(far.grad.isfinite().all())
+    assert far.grad is not None
+    assert bool(far.grad.isfinite().all())
     some = torch.from_numpy(logits[:5]).requires_grad_()
     assert torch.autograd.gradcheck(log_odds, (some,))
 
@@ -67,9 +66,7 @@ def test_scores_probabilities_and_labels_agree(ranker: Any, objective: str, tmp_
     hot = label_binarize(Y, classes=fitted.classes_)
     wanted = average_precision_score(hot, decision, average="macro")
     assert fitted.score(X, Y) == pytest.approx(wanted, abs=1e-12)
-    np.testing.assert_allclose(
-        fitted.prior_, [(Y == label).mean() for label in fitted.classes_]
-    )
+    np.testing.assert_allclose(fitted.prior_, [(label == Y).mean() for label in fitted.classes_])
     again = Ranker.load(fitted.save(tmp_path / "model"))
     np.testing.assert_array_equal(again.decision_function(X), decision)
     np.testing.assert_array_equal(again.predict_proba(X), shares)
@@ -116,7 +113,8 @@ def test_the_log_loss_model_is_the_multinomial_regression() -> None:
     ).fit(X, Y)
     theirs = LogisticRegression(C=1 / (alpha * len(X)), tol=1e-9, max_iter=1000).fit(scaled, Y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(scaled), atol=1e-5)
-    assert ours.coef_.shape == (3, 3) and ours.intercept_.shape == (3,)
+    assert ours.coef_.shape == (3, 3)
+    assert ours.intercept_.shape == (3,)
 
 
 def test_training_on_the_metric_ranks_better_where_the_model_is_wrong() -> None:
@@ -205,7 +203,8 @@ def test_a_network_takes_any_objective_of_two_classes(name: str) -> None:
 
 def test_folds_and_rows_that_the_caller_holds_out() -> None:
     fitted = clone(LIGHTGBM).set_params(folds=2).fit(X, Y)
-    assert fitted.held_out_ == 200 and fitted.score(X, Y) > 0.8
+    assert fitted.held_out_ == 200
+    assert fitted.score(X, Y) > 0.8
     assert fitted.feature_importances_.sum() == pytest.approx(1)
     held = kinds(60, seed=1)
     fitted = clone(LINEAR).fit(X, Y, validation=held)
@@ -235,11 +234,11 @@ def test_targets_that_are_refused() -> None:
         clone(LINEAR).fit(X, Y, groups=np.arange(200) % 10)
     with pytest.raises(ValueError, match="Only binary classification"):
         PApAtKRanker().fit(X, Y)
-    with pytest.raises(ValueError, match="got none of the class.*yak"):
+    with pytest.raises(ValueError, match=r"got none of the class.*yak"):
         clone(LINEAR).fit(X, Y, sample_weight=(Y != "yak").astype(float))
     with pytest.raises(ValueError, match="is of more than two classes, and y has two"):
         clone(LINEAR).set_params(objective="mauc").fit(X, Y == "yak")
-    with pytest.raises(ValueError, match="no option|scheme"):
+    with pytest.raises(ValueError, match=r"scheme"):
         clone(LINEAR).set_params(metric="auc(scheme=ovo)").fit(X, Y == "yak")
     with pytest.raises(ValueError, match="not one of one score per row"):
         clone(LIGHTGBM).set_params(objective="mauc").fit(X, Y)

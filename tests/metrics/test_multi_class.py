@@ -102,7 +102,8 @@ def test_the_interval_is_that_of_resampled_rows(options: Any, monkeypatch: Any) 
     )
     monkeypatch.setattr(multi_class, "_WORK", 0)
     by_formula = metric.interval(scores, target)
-    assert by_formula.method == "influence" and by_formula.value == found.value
+    assert by_formula.method == "influence"
+    assert by_formula.value == found.value
     np.testing.assert_allclose(
         [by_formula.low, by_formula.high], [found.low, found.high], atol=0.006
     )
@@ -115,12 +116,14 @@ def test_the_difference_of_two_models_and_its_chance(monkeypatch: Any) -> None:
     found = metric.compare(scores, worse, target, weight=weight)
     wanted = [metric.value(each, target, weight=weight) for each in (scores, worse)]
     assert [found.value_a, found.value_b] == pytest.approx(wanted)
-    assert 0 < found.low < found.difference < found.high and found.p_value == 2 / 1001
+    assert 0 < found.low < found.difference < found.high
+    assert found.p_value == 2 / 1001
     same = metric.compare(scores, scores, target)
     assert (same.difference, same.low, same.high, same.p_value) == (0, 0, 0, 1)
     monkeypatch.setattr(multi_class, "_WORK", 0)
     by_formula = metric.compare(scores, worse, target, weight=weight)
-    assert by_formula.method == "influence" and by_formula.p_value < 1e-6
+    assert by_formula.method == "influence"
+    assert by_formula.p_value < 1e-6
     np.testing.assert_allclose(
         [by_formula.low, by_formula.high], [found.low, found.high], atol=0.02
     )

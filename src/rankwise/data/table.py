@@ -316,7 +316,7 @@ def read_table(
         for option, names in named.items():
             if any(names):
                 raise DataError(f"{path}: svmlight has no named columns, got --{option} {names[0]}")
-        return _svmlight(path, target, group, positive, graded, several)
+        return _svmlight(path, target, group, positive, graded=graded, several=several)
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
     if score is not None:  # of a table that rankwise predict may have written
@@ -382,6 +382,7 @@ def _svmlight(
     target: str | None,
     group: str | None,
     positive: str | None,
+    *,
     graded: bool,
     several: bool,
 ) -> Table:

@@ -143,9 +143,7 @@ def _margin(rows: int, start: float | Floats) -> Floats:
 class _Pages(xgb.DataIter):
     """Rows on disk for XGBoost's external memory, whose pages are kept next to them."""
 
-    def __init__(
-        self, rows: DiskMatrix, start: float | Floats, kinds: list[str] | None
-    ) -> None:
+    def __init__(self, rows: DiskMatrix, start: float | Floats, kinds: list[str] | None) -> None:
         self.rows, self.start, self.kinds = rows, start, kinds
         self.reset()
         super().__init__(cache_prefix=str(rows.path.with_name("pages")))

@@ -29,8 +29,9 @@ class NeuralRanker(Ranker):
 
     Columns of numbers are standardized, missing ones become the mean with an indicator; columns of
     words get embeddings. More than two classes have a logit each, trained on the softmax
-    cross-entropy and then on the mean of the objective over the classes. The epoch with the best metric on the rows held out is kept. The same
-    rows and ``random_state`` give the same model; the global random state is left as it was.
+    cross-entropy and then on the mean of the objective over the classes. The epoch with the best
+    metric on the rows held out is kept. The same rows and ``random_state`` give the same model; the
+    global random state is left as it was.
 
     Args:
         hidden: Units of the hidden layers.
@@ -110,6 +111,11 @@ class NeuralRanker(Ranker):
     def _fit_scores(self, data: Training) -> None:
         device = self._device()
         train = data.train
+        if data.shares is not None and world_size() > 1:
+            raise ValueError(
+                f"a fit that {world_size()} processes share is for two classes, got "
+                f"{train.classes}; fit it in one process"
+            )
         self.encoding_ = Encoding.learn(train.X, train.weight, self.preparation_.categories)
         # Where all rows are one batch a row of weight 2 is the row twice, but for rounding.
         joined = world_size() * self.batch_size

@@ -159,14 +159,8 @@ def train_network(
             for part, module in parts.items():
                 module.load_state_dict(before[part])
             done = before["done"]
-        joined: Objective | ClassesObjective | AcrossProcesses = objective
-        if world > 1:
-            if isinstance(objective, ClassesObjective):
-                raise ValueError(
-                    f"a fit that {world} processes share is for two classes, got "
-                    f"{data.train.classes}; fit it in one process"
-                )
-            joined = AcrossProcesses(objective)
+        shared = world > 1 and isinstance(objective, Objective)
+        joined = AcrossProcesses(objective) if shared else objective
         positives = None if options.positives is None else world * options.positives
         drawn = epoch_batches(data, objective, world * options.batch_size, positives)
         batches = islice(drawn, done, None)

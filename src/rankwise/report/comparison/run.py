@@ -326,7 +326,11 @@ def read_predictions(path: Path, candidates: int, classes: int = 0) -> Predictio
         raise UsageError(f"{path}: target must hold zeros and ones, both of them")
     if "weight" in arrays:
         weight = column("weight", 0.0, np.finfo(np.float64).max, "finite and ≥ 0")
-    if group is None and not classes and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
+    if (
+        group is None
+        and not classes
+        and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0)
+    ):
         raise UsageError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
     names = {kind: [f"{kind}_{n}" for n in range(candidates)] for kind in ("score", "probability")}
     scores = {n: column(name) for n, name in enumerate(names["score"]) if name in arrays}

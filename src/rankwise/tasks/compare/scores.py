@@ -18,6 +18,7 @@ from rankwise.metrics import Interval, OperatingPoint
 from rankwise.report.comparison.run import Run, number, read_run
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.class_scores import (
+    ClassScores,
     OfClass,
     classes_frame,
     classes_json,
@@ -255,9 +256,9 @@ def evaluate_scores(
     ``score_setosa``, the metrics are means over the classes.
     """
     if positive is None and has_class_scores(path, score):
-        return _evaluate_classes(
-            path, {"--group": group, "--by": by, "--threshold": rules}, target, score, metrics, seed
-        )
+        _require_two(path, {"--group": group, "--by": by, "--threshold": rules})
+        found = evaluate_class_scores(path, target=target, score=score, metrics=metrics, seed=seed)
+        return _of_classes(path, found)
     for rule in rules:
         read_rule(rule, grouped=group is not None)
     grouped = group is not None
@@ -292,16 +293,7 @@ def evaluate_scores(
     )
 
 
-def _evaluate_classes(
-    path: Path,
-    of_two: Mapping[str, object],
-    target: str,
-    score: str,
-    metrics: Sequence[str] | None,
-    seed: int,
-) -> EvaluationResult:
-    _require_two(path, of_two)
-    found = evaluate_class_scores(path, target=target, score=score, metrics=metrics, seed=seed)
+def _of_classes(path: Path, found: ClassScores) -> EvaluationResult:
     return EvaluationResult(
         path,
         found.rows,
@@ -386,9 +378,7 @@ def _evaluate_class_run(
     names = metrics or list(dict.fromkeys([run.metric, *CLASS_METRICS]))
     found, by_class = measure_classes(truth, run.classes, scores, names, seed=drawn)
     rows, name = len(kept.target), run.recommended.name
-    return EvaluationResult(
-        folder, rows, 0, None, 0, found, candidate=name, by_class=by_class
-    )
+    return EvaluationResult(folder, rows, 0, None, 0, found, candidate=name, by_class=by_class)
 
 
 def _measure(
