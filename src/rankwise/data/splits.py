@@ -199,7 +199,7 @@ def _require_both(table: Table, rows: Rows, name: str) -> None:
             every = table.class_counts(np.arange(len(table)))[rarest]
             raise DataError(
                 f"{table.path}: the {name} part has {counts[rarest]} rows of the class "
-                f"{short_repr(rarest)}, at least {_LEAST} are needed; the table has {every} of "
+                f"{short_repr(rarest)}, at least {_LEAST} are needed; the table has {every} in "
                 f"{len(table)} rows: add rows of it, join it with another class, or leave it out"
             )
         return

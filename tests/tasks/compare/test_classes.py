@@ -214,7 +214,7 @@ def written(frame: pl.DataFrame, folder: Path) -> Path:
         (
             {"kind": pl.when(pl.int_range(600) < 3).then(pl.lit("gnu")).otherwise("kind")},
             {},
-            r"part has \d rows of the class 'gnu', at least 2 are needed; the table has 3 of 600",
+            r"part has \d rows of the class 'gnu', at least 2 are needed; the table has 3 in 600",
         ),
         ({}, {"threshold": "f1"}, "--threshold f1 is for a target of two classes, and 'kind' has"),
         ({}, {"group": "x0"}, "--group x0 is for a target of two classes"),
