@@ -194,7 +194,7 @@ def test_repeated_cross_validation_has_the_classes_of_all_rows(tmp_path: Path) -
     lines: Any = found.results["by_class"]
     assert sum(line["rows"] for line in lines) == 150
     assert all(line["auc difference"]["value"] == 0 for line in lines)
-    assert found.report.read_text().count("It is the baseline itself.") == 1
+    assert found.report.read_text().count("This is the baseline itself.") == 1
 
 
 def written(frame: pl.DataFrame, folder: Path) -> Path:

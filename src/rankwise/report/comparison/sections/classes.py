@@ -53,7 +53,7 @@ def classes(run: Run) -> Section | None:
             f"Differences are{against}; p-values are adjusted for the number of classes by Holm’s "
             "method. The mark in an interval is the baseline."
             if compared
-            else "It is the baseline itself."
+            else "This is the baseline itself."
         ),
     )
     table = Table(header, rows, f"{len(rows)} classes, largest first.")
@@ -115,7 +115,9 @@ def class_curves(run: Run) -> Section:
         image = frame.render(dotted, lines, label=label, chart=name)
         figures.append(html.figure(image, captions[name]))
         data[name] = _chart_data(frame, found, x)
-    some = "" if len(drawn) == len(run.classes) else f" The {len(drawn)} with the lowest AP."
+    some = ""
+    if len(drawn) < len(run.classes):
+        some = f" Of {len(run.classes)} classes, the {len(drawn)} with the lowest AP are drawn."
     words = html.note(
         "Every line is a class against the rest, by ",
         element("strong", run.recommended.title),
