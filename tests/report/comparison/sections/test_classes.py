@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.report.comparison.sections.small import candidate, rows_of, text_of, tree_of
 
-from rankwise.report.comparison.run import Estimate, OfClass, Predictions, Run
+from rankwise.report.comparison.run import Estimate, Predictions, Run
 from rankwise.report.comparison.sections import classes as sections
 from rankwise.report.comparison.sections.headline import headline, sentence, title_of
 
@@ -61,8 +61,10 @@ def test_the_table_has_every_class_with_its_adjusted_gain() -> None:
     rows = rows_of(tree.find(".//table"))
     assert [row[0] for row in rows] == ["b", "c", "a"]
     assert [row[1] for row in rows] == ["30", "20", "10"]
-    assert "worse" in rows[0][4] and "better" in rows[2][4]
-    assert "better" not in rows[1][4] and rows[1][5] == "0.500"
+    assert "worse" in rows[0][4]
+    assert "better" in rows[2][4]
+    assert "better" not in rows[1][4]
+    assert rows[1][5] == "0.500"
     assert "higher for 2 of 3 classes and lower for 1" in text_of(tree)
     assert "1 are significantly better and 1 worse" in text_of(tree)
 
@@ -99,7 +101,8 @@ def test_the_headline_counts_rows_among_the_first_of_their_class() -> None:
     assert "ranks 60 of the 60 test rows among the first of their own class" in sentence(run)
     assert title_of(run) == "Average precision on 3 classes of kinds.csv"
     text = text_of(tree_of(headline(run).render()))
-    assert "mean over 3 classes" in text and "20 of the rarest, kind 0" in text
+    assert "mean over 3 classes" in text
+    assert "20 of the rarest, kind 0" in text
 
 
 def test_tied_rows_share_the_places_that_are_left() -> None:
