@@ -68,7 +68,8 @@ def inner_metric(name: str) -> str:
 def _split(name: str) -> tuple[Spec, dict[str, str]]:
     """Return the name of the metric of two classes, and the options of several."""
     spec = read(name)
-    own = {n: str(spec.options[n]) for n in ("scheme", "average") if n in spec.options}
+    known = spec.options
+    own: dict[str, str] = {n: str(known[n]) for n in ("scheme", "average") if n in known}
     if canonical(spec.name) in _HAND_TILL:
         spec, own = replace(spec, name="auc"), {"scheme": "ovo"} | own
     rest = {n: value for n, value in spec.options.items() if n not in own}
