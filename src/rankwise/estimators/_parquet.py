@@ -125,11 +125,11 @@ class ParquetRows:
         )
         lists = read_groups(groups, count)
         graded, several = ranker._kinds_of_target(grouped=lists is not None)
-        kinds = {"graded": graded, "several": several}
         if isinstance(self.target, str):
-            classes, target = _target(known[self.target], self.path, **kinds)
+            column = known[self.target]
+            classes, target = _target(column, self.path, graded=graded, several=several)
         else:
-            classes, target = read_target(self.target, **kinds)
+            classes, target = read_target(self.target, graded=graded, several=several)
         if len(target) != count:
             raise ValueError(
                 f"target must have a value for each of {count} rows, got {len(target)}"

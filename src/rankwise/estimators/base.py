@@ -469,7 +469,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if isinstance(self.calibrator_, ClassCalibrator):
-            return self.classes_[self.decision_function(X).argmax(axis=1)]
+            found: NDArray[np.generic] = self.classes_[self.decision_function(X).argmax(axis=1)]
+            return found
         above = parse_rule(self.threshold).positive(self.decision_function(X))
         return self.classes_[above.astype(np.int64)]
 

@@ -319,7 +319,8 @@ class BoostedRanker(Ranker):
     def _scores(self, X: Matrix) -> Floats:
         if self._outputs > 1:
             parts = [(self._class_scores(name, X), w) for name, (_, w) in self._used.items()]
-            return np.sum([weight / self.folds * part for part, weight in parts], axis=0)
+            mean: Floats = np.sum([weight / self.folds * part for part, weight in parts], axis=0)
+            return mean
         scores = np.full(X.shape[0], self._start)
         for name, (_, weight) in self._used.items():
             scores += weight / self.folds * self._predictor(name)(X)

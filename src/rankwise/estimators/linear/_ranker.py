@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -145,7 +146,7 @@ class LinearRanker(LinearModel):
 
     def _fit_classes(self, data: Training, design: ClassDesign) -> None:
         """Fit more than two classes, with the same steps as two."""
-        search = {"max_iter": self.max_iter, "tolerance": self.tolerance}
+        search = partial(design.search, max_iter=self.max_iter, tolerance=self.tolerance)
         plain = is_log_loss(self._objective_name)
         reached = None if data.checkpoint is None else data.checkpoint.load()
         if reached is None:
@@ -153,7 +154,7 @@ class LinearRanker(LinearModel):
             if self.start == "log_loss" or plain:
                 with part_of_time(1 if plain else 2):
                     loss = multinomial_log_loss(data.train)
-                    weights, steps = design.search(loss, weights, self.alpha, **search)
+                    weights, steps = search(loss, weights, self.alpha)
                     self.n_iter_ += max(1, steps)
             started = weights
             self._keep(data, started, weights, 0.0, done)
@@ -167,7 +168,7 @@ class LinearRanker(LinearModel):
                     logits = design.logits(weights)
                     name = self._objective_name
                     loss, ridge = class_loss(name, logits, data.train, self.proximity)
-                    weights, steps = design.search(loss, weights, ridge, **search)
+                    weights, steps = search(loss, weights, ridge)
                     self.n_iter_ += max(1, steps)
                 self._keep(data, started, weights, 0.0, step + 1)
             before, after = (

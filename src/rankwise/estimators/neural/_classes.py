@@ -60,4 +60,5 @@ class ClassesObjective(nn.Module):
             pairs = enumerate(zip(self.inner, odds.T, strict=True))
             there = [(own, s, target == c) for c, (own, s) in pairs if bool((target == c).any())]
             return torch.stack([own(s, hot, **given) for own, s, hot in there]).mean()
-        return self.inner(odds, target, **given)
+        mean: Tensor = self.inner(odds, target, **given)
+        return mean

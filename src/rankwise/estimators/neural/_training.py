@@ -159,8 +159,9 @@ def train_network(
             for part, module in parts.items():
                 module.load_state_dict(before[part])
             done = before["done"]
-        shared = world > 1 and isinstance(objective, Objective)
-        joined = AcrossProcesses(objective) if shared else objective
+        joined: Objective | ClassesObjective | AcrossProcesses = objective
+        if world > 1 and isinstance(objective, Objective):
+            joined = AcrossProcesses(objective)
         positives = None if options.positives is None else world * options.positives
         drawn = epoch_batches(data, objective, world * options.batch_size, positives)
         batches = islice(drawn, done, None)

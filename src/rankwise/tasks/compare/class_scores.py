@@ -141,6 +141,7 @@ def classes_frame(
     metrics: Mapping[str, Interval], rows: int, classes: Sequence[OfClass]
 ) -> pl.DataFrame:
     """Return the means over the classes, and below them the metrics of every class."""
+    lines: list[tuple[str | None, int, str, Interval]]
     lines = [(None, rows, name, each) for name, each in metrics.items()]
     lines += [(c.label, c.rows, name, each) for c in classes for name, each in c.metrics.items()]
     made = [

@@ -49,15 +49,20 @@ class ClassTruth(Truth):
         self, names: Sequence[str], scores: Floats, *, seed: int = 0
     ) -> dict[str, metrics.Interval]:
         """Return metrics with their 95 % intervals, by the bootstrap over rows."""
-        options = {"weight": self.weight, "resamples": self._resamples, "seed": seed}
-        return {n: class_metric(n).interval(scores, self.target, **options) for n in names}
+        return {
+            name: class_metric(name).interval(
+                scores, self.target, weight=self.weight, resamples=self._resamples, seed=seed
+            )
+            for name in names
+        }
 
     def difference(
         self, name: str, scores: Floats, others: Floats, *, seed: int = 0
     ) -> metrics.Comparison:
         """Compare two scores of the same rows, by the bootstrap over rows."""
-        options = {"weight": self.weight, "resamples": self._resamples, "seed": seed}
-        return class_metric(name).compare(scores, others, self.target, **options)
+        return class_metric(name).compare(
+            scores, others, self.target, weight=self.weight, resamples=self._resamples, seed=seed
+        )
 
     @property
     def _resamples(self) -> int:

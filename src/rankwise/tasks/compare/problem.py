@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,11 +106,8 @@ def pilot_problem(problem: Problem, count: int) -> Problem:
 def read_problem(settings: Settings) -> Problem:
     """Read the table and split it; nothing is written yet."""
     asked = settings.model_dump(include=_COLUMNS)
-    read = read_disk_table if settings.out_of_core else read_table
-    kinds = {"graded": is_graded(settings.metric)}
-    if not settings.out_of_core:
-        kinds["several"] = True
-    table = read(settings.data, **asked, **kinds)
+    read = read_disk_table if settings.out_of_core else partial(read_table, several=True)
+    table = read(settings.data, **asked, graded=is_graded(settings.metric))
     if table.classes:
         require_for_classes(settings, table)
     else:

@@ -257,8 +257,10 @@ def evaluate_scores(
     """
     if positive is None and has_class_scores(path, score):
         _require_two(path, {"--group": group, "--by": by, "--threshold": rules})
-        found = evaluate_class_scores(path, target=target, score=score, metrics=metrics, seed=seed)
-        return _of_classes(path, found)
+        several = evaluate_class_scores(
+            path, target=target, score=score, metrics=metrics, seed=seed
+        )
+        return _of_classes(path, several)
     for rule in rules:
         read_rule(rule, grouped=group is not None)
     grouped = group is not None
