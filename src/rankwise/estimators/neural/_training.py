@@ -159,9 +159,7 @@ def train_network(
             for part, module in parts.items():
                 module.load_state_dict(before[part])
             done = before["done"]
-        joined: Objective | ClassesObjective | AcrossProcesses = objective
-        if world > 1 and isinstance(objective, Objective):
-            joined = AcrossProcesses(objective)
+        joined = _joined(objective)
         positives = None if options.positives is None else world * options.positives
         drawn = epoch_batches(data, objective, world * options.batch_size, positives)
         batches = islice(drawn, done, None)
@@ -211,6 +209,15 @@ def objective_for(name: str, data: Training) -> Objective | ClassesObjective:
     if not isinstance(module, Objective):
         raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
     return module
+
+
+def _joined(
+    objective: Objective | ClassesObjective,
+) -> Objective | ClassesObjective | AcrossProcesses:
+    """Return the objective of the joined batch, where several processes share the fit."""
+    if world_size() == 1 or isinstance(objective, ClassesObjective):
+        return objective
+    return AcrossProcesses(objective)
 
 
 def _loss(
