@@ -60,8 +60,8 @@ def rows(name: str, seed: int) -> Any:
 
 def main() -> None:
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for seed in range(SEEDS):
-        for name in SETS:
+    for name in SETS:
+        for seed in range(SEEDS):
             train, test, y_train, y_test = rows(name, seed)
             for model, make in MODELS.items():
                 for objective in ("log_loss", "ap"):
@@ -85,8 +85,8 @@ def main() -> None:
 def table(known: dict[str, dict[str, float]]) -> str:
     """Return the means over seeds and the paired differences."""
     lines = [
-        "| rows | model | macro AP, log-loss | macro AP, AP | difference (95 %) | CPU, s |",
-        "|---|---|---|---|---|---|",
+        "| rows | model | seeds | macro AP, log-loss | macro AP, AP | difference (95 %) | CPU, s |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name in SETS:
         for model in MODELS:
@@ -105,7 +105,8 @@ def table(known: dict[str, dict[str, float]]) -> str:
             gain = corrected(values[:, 1] - values[:, 0], *sizes)
             cpu = np.mean([[each["cpu"] for each in pair] for pair in done], axis=0)
             lines.append(
-                f"| {name} | {model} | {values[:, 0].mean():.4f} | {values[:, 1].mean():.4f} "
+                f"| {name} | {model} | {len(done)} "
+                f"| {values[:, 0].mean():.4f} | {values[:, 1].mean():.4f} "
                 f"| {gain.mean:+.4f} ({gain.low:+.4f} to {gain.high:+.4f}) "
                 f"| {cpu[0]:.1f}, {cpu[1]:.1f} |"
             )

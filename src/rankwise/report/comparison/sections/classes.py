@@ -105,7 +105,7 @@ def class_curves(run: Run) -> Section:
             element(
                 "g",
                 charts.line(frame, curve.x.tolist(), curve.y.tolist()),
-                class_=f"series {_color(place)}",
+                class_=f"series {markup.color_of_place(place)}",
                 data_series=_key(c),
             )
             for place, (c, curve) in enumerate(found.items())
@@ -124,7 +124,9 @@ def class_curves(run: Run) -> Section:
         f" on the test part.{some} Point at a chart to read values, or focus it and use the arrow "
         "keys.",
     )
-    keys = [(_key(c), _color(place), run.classes[c]) for place, c in enumerate(drawn)]
+    keys = [
+        (_key(c), markup.color_of_place(place), run.classes[c]) for place, c in enumerate(drawn)
+    ]
     body = [words, markup.class_legend(keys), html.pair(figures)]
     return Section("Curves", body=body, charts=data)
 
@@ -133,7 +135,7 @@ def chart_names(run: Run) -> tuple[dict[str, str], dict[str, str]]:
     """Return the names and the color classes of the classes in charts, by their keys."""
     drawn = _drawn(run) if run.classes else []
     names = {_key(c): run.classes[c] for c in drawn}
-    return names, {_key(c): _color(place) for place, c in enumerate(drawn)}
+    return names, {_key(c): markup.color_of_place(place) for place, c in enumerate(drawn)}
 
 
 def _drawn(run: Run) -> list[int]:
@@ -146,10 +148,6 @@ def _drawn(run: Run) -> list[int]:
 
 def _key(c: int) -> str:
     return f"class-{c}"
-
-
-def _color(place: int) -> str:
-    return markup.color_of_place(place)
 
 
 def _chart_data(frame: charts.Frame, found: dict[int, measures.Curve], x: str) -> object:
