@@ -255,17 +255,17 @@ def evaluate_scores(
     Where the file has no column ``score`` but one for every class of the target, such as
     ``score_setosa``, the metrics are means over the classes.
     """
+    for rule in rules:
+        read_rule(rule, grouped=group is not None)
+    grouped = group is not None
+    asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
+    graded = bool(asked) and all(map(measures.is_graded, asked))
     if positive is None and has_class_scores(path, score):
         _require_two(path, {"--group": group, "--by": by, "--threshold": rules})
         several = evaluate_class_scores(
             path, target=target, score=score, metrics=metrics, seed=seed
         )
         return _of_classes(path, several)
-    for rule in rules:
-        read_rule(rule, grouped=group is not None)
-    grouped = group is not None
-    asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
-    graded = bool(asked) and all(map(measures.is_graded, asked))
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded, time=time
     )
