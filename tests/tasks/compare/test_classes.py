@@ -265,6 +265,8 @@ def test_score_columns_must_be_whole(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'score_c' must hold a number in every row.*row 5"):
         evaluate_scores(tmp_path / "q.csv", target="kind", score="score")
     two = whole.with_columns(kind=pl.int_range(12) % 2)
+    with pytest.raises(DataError, match="is one of more than two classes"):
+        evaluate_scores(tmp_path / "p.csv", target="kind", score="score_a", metrics=["mauc"])
     two.write_csv(tmp_path / "r.csv")
     with pytest.raises(DataError, match="has two classes, and --score score names columns of"):
         evaluate_scores(tmp_path / "r.csv", target="kind", score="score")

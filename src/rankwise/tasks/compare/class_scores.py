@@ -99,7 +99,7 @@ def measure_classes(
     seed: int,
 ) -> tuple[dict[str, Interval], tuple[OfClass, ...]]:
     """Return means over the classes, those named or all, and the AP and AUROC of every class."""
-    asked = [resolve_metric(name, grouped=False) for name in metrics or METRICS]
+    asked = [resolve_metric(name, grouped=False, several=True) for name in metrics or METRICS]
     for name in asked:
         require_metric_of_classes(name, len(classes))
     means = truth.intervals(list(dict.fromkeys(asked)), scores, seed=seed)

@@ -25,15 +25,15 @@ _WORK = 1e7  # resampled items: one or two seconds a comparison
 _SHORT = 10_000  # rows up to which formulas pay: longer lists are sorted once for all metrics
 
 
-def resolve_metric(name: str, *, grouped: bool) -> str:
+def resolve_metric(name: str, *, grouped: bool, several: bool = False) -> str:
     """Return the canonical name of a metric; a DataError for none, or one that needs lists.
 
-    A name of several classes, such as ``mauc``, is one too; :func:`require_two_classes` refuses it.
+    ``several`` allows names of several classes, such as ``mauc``.
     """
     try:
         found = metric(name)
     except ValueError as error:
-        if is_of_classes(name):
+        if several and is_of_classes(name):
             return canonical_class_metric(name)
         raise DataError(str(error)) from error
     if not grouped and found.metric.__name__ in NEED_GROUPS:

@@ -258,7 +258,7 @@ def evaluate_scores(
     for rule in rules:
         read_rule(rule, grouped=group is not None)
     grouped = group is not None
-    asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
+    asked = [measures.resolve_metric(n, grouped=grouped, several=True) for n in metrics or ()]
     graded = bool(asked) and all(map(measures.is_graded, asked))
     if positive is None and has_class_scores(path, score):
         _require_two(path, {"--group": group, "--by": by, "--threshold": rules})
@@ -266,6 +266,8 @@ def evaluate_scores(
             path, target=target, score=score, metrics=metrics, seed=seed
         )
         return _of_classes(path, several)
+    for name in asked:
+        measures.require_two_classes(name)
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded, time=time
     )
