@@ -12,7 +12,9 @@ from benchmarks.timing import Result, seconds, seconds_side_by_side
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
+from rankwise.estimators import LinearRanker
 from rankwise.metrics import (
+    ClassMetric,
     auprg,
     auroc,
     average_precision,
@@ -134,4 +136,35 @@ def systems() -> Iterator[Result]:
     yield Result(name, fused / sort, "× the sorts of all systems", "", detail)
 
 
-ALL = [against_sklearn, operating_point, intervals, of_lists, of_tied_lists, systems]
+def of_classes() -> Iterator[Result]:
+    """What several classes cost, against as many metrics and fits of two classes."""
+    generator = np.random.default_rng(0)
+    target = generator.integers(0, 10, 20_000)
+    scores = generator.standard_normal((20_000, 10)) + 2 * np.eye(10)[target]
+    metric = ClassMetric(average_precision)
+    columns = [(np.ascontiguousarray(scores[:, c]), target == c) for c in range(10)]
+    apart, together = seconds_side_by_side(
+        [
+            lambda: [average_precision(*each) for each in columns],
+            partial(metric.value, scores, target),
+        ],
+        5,
+    )
+    detail = {"rows": 20_000, "classes": 10, "ms": 1e3 * together}
+    name = "ClassMetric(average_precision), 20 000 rows, 10 classes"
+    yield Result(name, together / apart, "× 10 binary ones", "", detail)
+    rows, kinds = scores[:2_000, :6], target[:2_000] % 4
+    model = partial(LinearRanker, "ap", max_iter=20, random_state=0)
+    apart, together = seconds_side_by_side(
+        [
+            lambda: [model().fit(rows, kinds == c) for c in range(4)],
+            lambda: model().fit(rows, kinds),
+        ],
+        3,
+    )
+    detail = {"rows": 2_000, "classes": 4, "seconds": together}
+    name = "LinearRanker('ap').fit, 2 000 × 6 values, 4 classes, 20 steps"
+    yield Result(name, together / apart, "× 4 binary ones", "", detail)
+
+
+ALL = [against_sklearn, operating_point, intervals, of_lists, of_tied_lists, systems, of_classes]

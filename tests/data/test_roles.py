@@ -10,6 +10,7 @@ import pytest
 
 from rankwise.data import DataError, read_table, split
 from rankwise.data._roles import (
+    read_classes,
     read_role,
     read_target,
     read_time,
@@ -156,3 +157,14 @@ def test_rows_without_a_target_or_of_weight_0_are_left_out_and_counted(tmp_path)
     assert table.weight.tolist() == [2, 3]
     assert table.target.tolist() == [0, 1]
     assert table.in_file(np.array([0, 1])).tolist() == [1, 3]
+
+
+def test_several_classes_are_numbered_in_their_order():
+    numbers, labels = read_classes(pl.Series("y", [10, 9, 2, 9]))
+    assert (numbers.tolist(), labels) == ([2, 1, 0, 1], ("2", "9", "10"))
+    numbers, labels = read_classes(pl.Series("y", ["b", "a", "c"], dtype=pl.Categorical))
+    assert (numbers.tolist(), labels) == ([1, 0, 2], ("a", "b", "c"))
+    assert read_classes(pl.Series("y", [0.0, 1.0, 1.0])) is None
+    assert read_classes(pl.Series("y", [0.0, 1.0, 2.0]))[1] == ("0", "1", "2")
+    with pytest.raises(DataError, match=r"has 51 values: '0', '1', .*, …; up to 50 can be classes"):
+        read_classes(pl.Series("y", range(51)))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.data import DataError, Table, folds, split
-from rankwise.data.splits import FEW, count_positives
+from rankwise.data.splits import FEW, count_positives, rarest_count
 
 
 def table(target, groups=None, time=None):
@@ -120,3 +121,27 @@ def test_few_counts_positives_or_lists_with_one():
     assert count_positives(table(rare(1000, 500), groups), np.arange(1000)) == 99
     groups = np.arange(1000) % 100
     assert count_positives(table(rare(1000, 500), groups), np.arange(1000)) == FEW
+
+
+def several(counts):
+    target = np.repeat(np.arange(len(counts)), counts).astype(float)
+    made = Table(Path("t.csv"), target[:, None], ("x",), ("numeric",), target)
+    return replace(made, classes=tuple("abc"[: len(counts)]))
+
+
+def test_every_part_has_the_shares_of_several_classes():
+    here = several([60, 30, 10])
+    parts = split(here, seed=3)
+    for rows, share in ((parts.train, 0.6), (parts.validation, 0.2), (parts.test, 0.2)):
+        wanted = {"a": 60 * share, "b": 30 * share, "c": 10 * share}
+        assert here.class_counts(rows) == pytest.approx(wanted)
+    with pytest.raises(DataError, match=r"part has 0 rows of the class 'c'.*has 3 in 93 rows"):
+        split(several([60, 30, 3]))
+
+
+def test_the_sample_size_of_a_mean_over_classes():
+    here = several([60, 30, 10])
+    every = np.arange(100)
+    assert count_positives(here, every) == int(9 / (1 / 60 + 1 / 30 + 1 / 10))
+    assert count_positives(several([40, 40]), np.arange(80)) == 80
+    assert (rarest_count(here, every), count_positives(here, every[:60])) == (10, 0)

@@ -166,7 +166,6 @@ def test_targets_that_are_refused(ranker, rows) -> None:
     X, y = rows
     cases = [
         (np.ones(len(y)), "only one class"),
-        (np.arange(len(y)) % 3, "Only binary classification"),
         (np.where(y == 1, np.nan, 0), "NaN"),
         (y[:-1], "inconsistent"),
     ]

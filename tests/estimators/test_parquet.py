@@ -169,7 +169,7 @@ def test_values_that_cannot_be_learned_from_are_named(numbers, tmp_path):
         "rows 341 to 510: Input X contains infinity": {"x1": pl.when(pl.int_range(900) == 400)
                                                        .then(np.inf).otherwise("x1")},
         "target 'y' of .* has no value in 1 rows": {"y": pl.when(pl.int_range(900) != 7).then("y")},
-        "Only binary classification": {"y": pl.int_range(900) % 3},
+        "Unknown label type": {"y": pl.int_range(900) / 7},
         "got only one class": {"y": pl.lit(1)},
     }  # fmt: skip
     for message, change in changes.items():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import torch
 from tests.report.comparison.sample import arrays, results, write_run
 from tests.tasks.classification import cases as classification
@@ -17,6 +19,8 @@ from tests.tasks.retrieval import cases as retrieval
 from rankwise.data.letor import read_letor
 from rankwise.report.comparison.report import write_report
 from rankwise.tasks.classification import pipeline as classify_task
+from rankwise.tasks.compare import pipeline as compare_task
+from rankwise.tasks.compare.settings import Settings as CompareSettings
 from rankwise.tasks.contrast import pipeline as contrast_task
 from rankwise.tasks.detection import pipeline as detect_task
 from rankwise.tasks.ranking import Settings as RankingSettings
@@ -32,6 +36,21 @@ CPU = torch.device("cpu")
 def compare(out: Path) -> Path:
     held = arrays(2000, 0.05)
     return write_report(write_run(out, held, results(held)))
+
+
+def compare_classes(out: Path) -> Path:
+    """Fourteen classes, more than there are colors."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    rng, labels = np.random.default_rng(0), [f"kind number {n}" for n in range(14)]
+    place = np.arange(700) % 14
+    x = rng.normal(size=(700, 4)) + rng.normal(size=(14, 4))[place]
+    frame = pl.DataFrame({f"x{n}": x[:, n] for n in range(4)})
+    path = out.parent / "kinds.parquet"
+    frame.with_columns(kind=pl.Series([labels[n] for n in place])).write_parquet(path)
+    asked = {"candidates": "linear:log_loss,linear:auc", "trials": 1, "budget": 60, "metric": "auc"}
+    found = compare_task.run(CompareSettings(data=path, target="kind", **asked), out)
+    assert found is not None
+    return found.report
 
 
 def recommend(out: Path) -> Path:
@@ -79,6 +98,7 @@ def _there(done) -> Path:
 
 KINDS: dict[str, Callable[[Path], Path]] = {
     "compare": compare,
+    "compare-classes": compare_classes,
     "recommend": recommend,
     "rank": rank,
     "retrieval": retrieve,

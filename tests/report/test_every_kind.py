@@ -110,6 +110,7 @@ FIRST = {
     "detect": "Detections",
     "contrast": "Queries and their nearest images",
     "compare": "Results",
+    "compare-classes": "Results",
     "study": "What came out",
 }
 

@@ -15,8 +15,8 @@ from tests.serving.models import NUMPY, fitted, table, unseen
 
 from rankwise.data.reading import Reading, Rule
 from rankwise.errors import UsageError
-from rankwise.estimators import BoostedRanker
-from rankwise.serving import load_scorer
+from rankwise.estimators import BoostedRanker, LinearRanker
+from rankwise.serving import export_onnx, load_scorer
 from rankwise.tasks.compare.model import Member, Model, load_model
 
 BLOCKED = ("torch", "lightgbm", "xgboost", "sklearn", "scipy", "polars", "pandas", "pydantic")
@@ -88,7 +88,7 @@ class Blocked:
         if name.partition(".")[0] in {BLOCKED}:
             raise ImportError(name + " is blocked")
 sys.meta_path.insert(0, Blocked())
-from rankwise.serving import load_scorer
+from rankwise.serving import export_onnx, load_scorer
 rows, found = json.load(open("rows.json")), dict()
 for name in {NUMPY}:
     scorer = load_scorer(name + ".rank")
@@ -155,3 +155,12 @@ def test_frames_may_have_more_columns_in_any_order(tmp_path: Path) -> None:
     scorer = load_scorer(ranker.save(tmp_path / "m"))
     for given in (mixed, pd.DataFrame(mixed.to_dicts())):
         np.testing.assert_allclose(scorer.scores(given), ranker.decision_function(rows), atol=1e-9)
+
+
+def test_more_than_two_classes_are_refused(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(90, 2))
+    model = LinearRanker(random_state=0).fit(rows, np.repeat(["a", "b", "c"], 30))
+    path = model.save(tmp_path / "model.rank")
+    for use in (load_scorer, lambda path: export_onnx(path, tmp_path / "model.onnx")):
+        with pytest.raises(UsageError, match="a model of 3 classes is scored by its estimator"):
+            use(path)

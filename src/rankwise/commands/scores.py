@@ -46,6 +46,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             of a run of `rankwise compare`, whose held-out test rows are evaluated.
         target: Target column (of a table).
         score: Column of the scores, higher first (of a table). Repeated, the systems are compared.
+            Of several classes the first word of their columns: score for score_CLASS.
         group: Column with the list (query, user) of each row (of a table).
         positive: Value of the target that is the positive class (of a table).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
@@ -249,6 +250,10 @@ def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path 
         bounds = map(task.shown_bounds, found.metrics.values())
         rows = [(*row, words) for row, words in zip(rows, bounds, strict=True)]
     show(report.Table(header, rows, found.caption), words=("by",))
+    if found.by_class:
+        from rankwise.tasks.compare.class_scores import classes_table  # noqa: PLC0415
+
+        show(classes_table(found.by_class), title="by class", words=("class",))
     if found.points:
         from rankwise.tasks.compare import operating  # noqa: PLC0415  (it imports torch)
 
@@ -291,6 +296,8 @@ def predict(  # noqa: PLR0917  (a command line is called by names)
     from_hub: bool = False,
 ) -> None:
     """Score the rows of a file, or a run's own test rows: score and probability, in file order.
+
+    Of more than two classes: the most likely one, and a score and a probability for each.
 
     Args:
         model: Folder of a run or of its model, or file of an estimator.

@@ -34,6 +34,7 @@ class Wishes:
     positive: str | None = None
     graded: bool = False
     roles: Mapping[str, str] = field(default_factory=dict)  # columns by role, those that are given
+    several: bool = False
 
 
 class Decided(NamedTuple):

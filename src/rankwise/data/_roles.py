@@ -20,6 +20,7 @@ from rankwise.errors import short_repr
 
 _YES = ("1", "true", "yes", "y", "t", "positive", "pos")
 _SHOWN = 8  # values of a target that a message lists
+MAX_CLASSES = 50  # of a target: more are an id or a number, rather than classes
 Read = TypeVar("Read")
 
 
@@ -52,6 +53,30 @@ def read_target(
     counts = dict(words.value_counts(sort=True).iter_rows())
     positive = choose_positive(counts, positive, numeric=column.dtype.is_numeric())
     return (words == positive).to_numpy().astype(np.float64), positive
+
+
+def read_classes(column: pl.Series) -> tuple[NDArray[np.float64], tuple[str, ...]] | None:
+    """Return the number of the class of every row, and the classes as they are written.
+
+    Numbers are in ascending order, words in that of the alphabet. None for one value or two.
+
+    Raises:
+        DataError: There are more values than a target of classes has.
+    """
+    words = _words(column)
+    counts = words.unique()
+    if len(counts) <= 2:
+        return None
+    if len(counts) > MAX_CLASSES:
+        shown = ", ".join(map(short_repr, words.unique(maintain_order=True)[:_SHOWN]))
+        raise DataError(
+            f"has {len(counts)} values: {shown}, …; up to {MAX_CLASSES} can be classes: name one "
+            "of them with --positive, or join the rare ones"
+        )
+    numeric = column.dtype.is_numeric()
+    labels = sorted(counts, key=float) if numeric else sorted(counts)
+    numbers = {label: float(number) for number, label in enumerate(labels)}
+    return words.replace_strict(numbers, return_dtype=pl.Float64).to_numpy(), tuple(labels)
 
 
 def choose_positive(counts: Mapping[str, int], positive: str | None, *, numeric: bool) -> str:

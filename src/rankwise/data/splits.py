@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError
 from rankwise.data.table import Rows, Table
+from rankwise.errors import short_repr
 
 FOLDS = 5
 FEW = 100  # positives (lists, where there are groups) below which one validation part is noise
@@ -142,16 +143,30 @@ def folds(
 
 
 def count_positives(table: Table, rows: Rows) -> int:
-    """Count the positives, or the lists with one: the sample size of a metric."""
+    """Count the positives, or the lists with one: the sample size of a metric.
+
+    That of a mean over C classes is C² / Σ_c 1/n_c: of equal classes all rows, and of a rare one
+    among them little more than C times its own.
+    """
+    if table.classes:
+        counts = np.array([*table.class_counts(rows).values()], dtype=np.float64)
+        return int(len(counts) ** 2 / (1 / counts).sum()) if counts.all() else 0
     positive = table.target[rows] > 0
     if table.groups is None:
         return int(positive.sum())
     return len(np.unique(table.groups[rows][positive]))
 
 
+def rarest_count(table: Table, rows: Rows) -> int:
+    """Count the positives as :func:`count_positives`, or the rows of the rarest of the classes."""
+    if table.classes:
+        return min(table.class_counts(rows).values())
+    return count_positives(table, rows)
+
+
 def _units(table: Table) -> tuple[Rows, Rows, NDArray[np.float64] | None]:
     """Return the unit (row or group) of every row, and stratum and time of every unit."""
-    stratum = (table.target > 0).astype(np.int64)
+    stratum = (table.target if table.classes else table.target > 0).astype(np.int64)
     if table.groups is None:
         return np.arange(len(table)), stratum, table.time
     _, units = np.unique(table.groups, return_inverse=True)
@@ -177,6 +192,17 @@ def _dealt(strata: Rows, shares: tuple[float, ...], rng: np.random.Generator) ->
 
 
 def _require_both(table: Table, rows: Rows, name: str) -> None:
+    if table.classes:
+        counts = table.class_counts(rows)
+        rarest = min(counts, key=lambda label: counts[label])
+        if counts[rarest] < _LEAST:
+            every = table.class_counts(np.arange(len(table)))[rarest]
+            raise DataError(
+                f"{table.path}: the {name} part has {counts[rarest]} rows of the class "
+                f"{short_repr(rarest)}, at least {_LEAST} are needed; the table has {every} in "
+                f"{len(table)} rows: add rows of it, join it with another class, or leave it out"
+            )
+        return
     positives = int(np.count_nonzero(table.target[rows]))
     negatives = len(rows) - positives
     if min(positives, negatives) < _LEAST:

@@ -45,8 +45,9 @@ class Table:
         features: A polars frame; for svmlight an array, sparse if most values are 0.
         names: Names of the features.
         kinds: Kind of every feature: ``"numeric"``, ``"categorical"``, ``"time"`` or ``"text"``.
-        target: 1 for the positive class and 0 for the other, or relevances.
-        positive: The value of the target that became 1; None for relevances.
+        target: 1 for the positive class and 0 for the other, relevances, or the numbers of several
+            classes.
+        positive: The value of the target that became 1; None for relevances and several classes.
         groups: The list of every row, numbered from 0; None without a group column.
         time: What orders the rows; None without a time column.
         score: Scores of an existing model; None without a score column.
@@ -58,6 +59,7 @@ class Table:
         file_rows: Row numbers in the file, from 0; None for all rows in order.
         without_target: Number of rows left out for a missing target.
         without_weight: Number of rows left out for a weight of 0.
+        classes: The values of a target of more than two classes, in the order of their numbers.
 
     Example:
         >>> import tempfile
@@ -87,19 +89,25 @@ class Table:
     file_rows: Rows | None = None
     without_target: int = 0
     without_weight: int = 0
+    classes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.target)
 
     @property
     def graded(self) -> bool:
-        """Whether the target holds relevances rather than two classes."""
-        return self.positive is None
+        """Whether the target holds relevances rather than classes."""
+        return self.positive is None and not self.classes
 
     @property
     def positives(self) -> int:
         """Rows of the positive class, or with any relevance."""
         return int(np.count_nonzero(self.target))
+
+    def class_counts(self, rows: Rows) -> dict[str, int]:
+        """Return the number of these rows in each of several classes."""
+        counts = np.bincount(self.target[rows].astype(np.int64), minlength=len(self.classes))
+        return dict(zip(self.classes, counts.tolist(), strict=True))
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -167,7 +175,13 @@ def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: W
         rows = rows[weights > 0]
         frame, weights = whole[rows], weights[weights > 0]
     read = partial(_roles.read_target, positive=wishes.positive, graded=wishes.graded)
-    labels, found = _roles.read_role(path, "target", frame[roles["target"]], read)
+    column = frame[roles["target"]]
+    several = None
+    if wishes.several and wishes.positive is None and not wishes.graded:
+        several = _roles.read_role(path, "target", column, _roles.read_classes)
+    labels, found = (
+        _roles.read_role(path, "target", column, read) if several is None else (several[0], None)
+    )
     when = partial(_roles.read_time, date_format=wishes.date_format)
     order, dated, time_format = of("time", when) or (None, False, None)
     used = {*roles.values(), *wishes.drop}
@@ -207,6 +221,7 @@ def _of_rows(path: Path, whole: pl.DataFrame, rows: NDArray[np.int64], wishes: W
         file_rows=rows if len(rows) < len(whole) else None,
         without_target=without,
         without_weight=len(whole) - without - len(rows),
+        classes=() if several is None else several[1],
     )
 
 
@@ -250,6 +265,7 @@ def read_table(
     text: Collection[str] = (),
     date_format: str | None = None,
     graded: bool = False,
+    several: bool = False,
 ) -> Table:
     """Read csv (also .tsv, .gz), parquet or svmlight/LETOR as features and a target.
 
@@ -272,6 +288,7 @@ def read_table(
         text: Columns of free text to learn from.
         date_format: The strftime format of dates that are ambiguous, such as ``%d/%m/%Y``.
         graded: Whether the target may hold relevances.
+        several: Whether the target may hold more than two classes, where ``positive`` is not given.
 
     Returns:
         The rows with a target and a weight.
@@ -299,13 +316,13 @@ def read_table(
         for option, names in named.items():
             if any(names):
                 raise DataError(f"{path}: svmlight has no named columns, got --{option} {names[0]}")
-        return _svmlight(path, target, group, positive, graded)
+        return _svmlight(path, target, group, positive, graded=graded, several=several)
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
     if score is not None:  # of a table that rankwise predict may have written
         require_unchanged_table(path)
     given = {role: name for role, name in roles.items() if name is not None}
-    wishes = Wishes(use, text, date_format, drop, positive, graded, given)
+    wishes = Wishes(use, text, date_format, drop, positive, graded, given, several)
     return table_of(path, read_frame(path, kind, dates=False), wishes)
 
 
@@ -361,7 +378,13 @@ def read_columns(path: str | Path, reading: Reading) -> tuple[Features, tuple[st
 
 
 def _svmlight(
-    path: Path, target: str | None, group: str | None, positive: str | None, graded: bool
+    path: Path,
+    target: str | None,
+    group: str | None,
+    positive: str | None,
+    *,
+    graded: bool,
+    several: bool,
 ) -> Table:
     read = read_svmlight(path)
     if group not in (None, QUERY):
@@ -369,8 +392,13 @@ def _svmlight(
     if group == QUERY and not len(read.queries):
         raise DataError(f"{path}: --group {QUERY} was given, but no line has {QUERY}:")
     column = pl.Series(target or "target", read.target)
+    classes = None
+    if several and positive is None and not graded:
+        classes = read_role(path, "target", column, _roles.read_classes)
     values = partial(read_target, positive=positive, graded=graded)
-    labels, found = read_role(path, "target", column, values)
+    labels, found = (
+        read_role(path, "target", column, values) if classes is None else (classes[0], None)
+    )
     first = 0 if read.features[:, [0]].nnz else 1
     features = read.features[:, first:]
     require_width(path, features)
@@ -382,4 +410,5 @@ def _svmlight(
         target=labels,
         positive=found,
         groups=None if group is None else np.unique(read.queries, return_inverse=True)[1],
+        classes=() if classes is None else classes[1],
     )

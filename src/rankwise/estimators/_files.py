@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rankwise import estimators
 from rankwise.boosting.disk import DiskMatrix
 from rankwise.errors import foreign_errors
+from rankwise.estimators._classes import ClassCalibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
 from rankwise.files import parse_json, write_whole
@@ -42,7 +43,7 @@ _NUMBERS = ("prior_", "held_out_", "threshold_", "n_features_in_")
 
 def save_ranker(ranker: Ranker, path: Path) -> Path:
     """Write a fitted ranker; the file is there whole or not at all."""
-    calibrator, params = ranker.calibrator_, ranker.get_params(deep=False)
+    params = ranker.get_params(deep=False)
     if not isinstance(params["random_state"], (int, type(None))):
         params["random_state"] = None  # a generator that has been drawn from is of no use later
     if not isinstance(ranker.objective, str):
@@ -55,16 +56,13 @@ def save_ranker(ranker: Ranker, path: Path) -> Path:
         "version": RANKER_VERSION,
         "class": type(ranker).__name__,
         "params": {n: v.item() if hasattr(v, "item") else v for n, v in params.items()},
-        "fitted": {name: getattr(ranker, name) for name in _NUMBERS},
-        "calibrator": [calibrator.slope, calibrator.intercept, calibrator.share],
+        "fitted": {name: _plain(getattr(ranker, name)) for name in _NUMBERS},
+        "calibrator": [],
         "operating_point": point and asdict(point),
         "preparation": ranker.preparation_.as_json(),
     }
-    parts: State = {
-        "classes": _without_objects(ranker.classes_),
-        "calibrator.knots": calibrator.knots,
-        "calibrator.values": calibrator.values,
-    }
+    parts: State = {"classes": _without_objects(ranker.classes_)}
+    header["calibrator"] = _calibration(ranker.calibrator_, parts)
     if hasattr(ranker, "feature_names_in_"):
         parts["feature_names"] = _without_objects(ranker.feature_names_in_)
     parts |= {f"model.{name}": part for name, part in ranker._state().items()}
@@ -108,7 +106,8 @@ def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
     options: Loaded = {name: tuple(v) if isinstance(v, list) else v for name, v in params}
     ranker = found(**options)
     for name in _NUMBERS:
-        setattr(ranker, name, header["fitted"][name])
+        value = header["fitted"][name]
+        setattr(ranker, name, np.array(value) if isinstance(value, list) else value)
     point = header.get("operating_point")
     if point is not None:
         point = OperatingPoint(**{**point, "sizes": tuple(point["sizes"])})
@@ -117,12 +116,40 @@ def _restored(cls: type[R], header: Loaded, parts: Loaded) -> Ranker:
     if "feature_names" in parts:
         ranker.feature_names_in_ = parts["feature_names"].astype(object)
     ranker.preparation_ = Preparation.from_json(header["preparation"])
-    slope, intercept, share = header["calibrator"]
-    knots, values = parts["calibrator.knots"], parts["calibrator.values"]
-    ranker.calibrator_ = Calibrator(slope, intercept, share, knots, values)
+    ranker.calibrator_ = _calibrator(header["calibrator"], parts)
     model = {n.partition(".")[2]: p for n, p in parts.items() if n.startswith("model.")}
     ranker._restore(model)
     return ranker
+
+
+def _plain(value: object) -> object:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _calibration(
+    given: Calibrator | ClassCalibrator, parts: State
+) -> list[float] | list[list[float]]:
+    """Return the numbers of a calibration, and add its lines to the parts of a file."""
+    several = given.parts if isinstance(given, ClassCalibrator) else (given,)
+    for place, each in enumerate(several):
+        name = _calibrator_name(place, several=len(several) > 1)
+        parts |= {f"{name}.knots": each.knots, f"{name}.values": each.values}
+    found = [[each.slope, each.intercept, each.share] for each in several]
+    return found if len(found) > 1 else found[0]
+
+
+def _calibrator(numbers: Any, parts: Loaded) -> Calibrator | ClassCalibrator:
+    several = isinstance(numbers[0], list)
+    found = []
+    for place, (slope, intercept, share) in enumerate(numbers if several else [numbers]):
+        name = _calibrator_name(place, several=several)
+        lines = (parts[f"{name}.knots"], parts[f"{name}.values"])
+        found.append(Calibrator(slope, intercept, share, *lines))
+    return ClassCalibrator(tuple(found)) if several else found[0]
+
+
+def _calibrator_name(place: int, *, several: bool) -> str:
+    return f"calibrator.{place}" if several else "calibrator"
 
 
 def _without_objects(values: NDArray[np.generic]) -> NDArray[np.generic]:

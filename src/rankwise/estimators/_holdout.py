@@ -35,8 +35,7 @@ def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
         lists = _lists_held_out(part, fraction, seed)
         return none if lists is None else lists[part.groups]
     keys, held = row_keys(part.X, seed), none.copy()
-    for positive in (True, False):
-        members = (part.target > 0) == positive
+    for members in part.members:
         own = keys[members]
         last = _last_key(own, None if part.weight is None else part.weight[members], fraction)
         if last is None:
@@ -82,8 +81,10 @@ def folds_of(part: Part, folds: int, seed: int) -> NDArray[np.int64]:
             of_list[rng.permutation(np.flatnonzero(kind))] = np.arange(kind.sum()) % folds
         return of_list[part.groups]
     keys = row_keys(part.X, seed)
-    for positive, name in ((True, "positive"), (False, "negative")):
-        members = np.flatnonzero((part.target > 0) == positive)
+    names = [f"class {number}" for number in range(part.classes)]
+    for members, name in zip(
+        part.members, ["positive", "negative"] if part.classes == 2 else names, strict=True
+    ):
         different, which = np.unique(keys[members], return_inverse=True)
         _require_folds(folds, len(different), f"different {name} rows")
         found[members] = which * folds // len(different)
@@ -157,7 +158,7 @@ def clearly_better(
 ) -> bool:
     """Return whether ``first`` has the higher metric on the rows and on 95 of 100 resamples.
 
-    A resample draws as many positives and negatives as there are, or as many lists, with
+    A resample draws as many rows of each class as there are, or as many lists, with
     replacement; both models are evaluated on the same ones. If the time is up before, the answer
     is False.
     """

@@ -70,9 +70,17 @@ def read_features(ranker: Ranker, table: TableLike) -> Matrix:
 
 
 def read_target(
-    y: ArrayLike, *, graded: bool, classes: _Labels | None = None, rows: int | None = None
+    y: ArrayLike,
+    *,
+    graded: bool,
+    classes: _Labels | None = None,
+    rows: int | None = None,
+    several: bool = False,
 ) -> tuple[_Labels, Vector]:
-    """Return the two classes, and 1 for the second and 0 for the first, or relevances."""
+    """Return the classes, and the number of the class of every row, or relevances.
+
+    The classes are two, 0 and 1, unless ``several`` allows more.
+    """
     labels: _Labels = column_or_1d(y)
     if rows is not None and len(labels) != rows:
         raise ValueError(
@@ -88,18 +96,20 @@ def read_target(
             )
         return np.array([0, 1]), values
     if classes is None:
-        classes = _two_classes(labels)
+        classes = _classes_of(labels, several=several)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
         raise ValueError(f"y must hold only the classes {list(classes)}, got {list(unknown[:5])}")
+    if len(classes) > 2:
+        return classes, np.searchsorted(classes, labels).astype(np.float64)
     return classes, np.asarray(labels == classes[1], dtype=np.float64)
 
 
-def _two_classes(labels: _Labels) -> _Labels:
+def _classes_of(labels: _Labels, *, several: bool) -> _Labels:
     check_classification_targets(labels)
     kind = type_of_target(labels, input_name="y", raise_unknown=True)
     classes = np.unique(labels)
-    if kind != "binary":
+    if kind != "binary" and not (several and kind == "multiclass"):
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}: y has "
             f"{len(classes)} values, such as {list(classes[:5])}; make one of them the positive "
@@ -134,7 +144,13 @@ def read_groups(groups: ArrayLike | None, rows: int) -> NDArray[np.int64] | None
 
 
 def read_validation(
-    ranker: Ranker, given: object, labels: _Labels, *, graded: bool, grouped: bool
+    ranker: Ranker,
+    given: object,
+    labels: _Labels,
+    *,
+    graded: bool,
+    grouped: bool,
+    several: bool = False,
 ) -> tuple[_Labels, Vector, Part]:
     """Return the classes and targets of all rows, and those of validation with a weight.
 
@@ -155,12 +171,13 @@ def read_validation(
             f"validation must have one y per row of X, got {len(own)} for {rows.shape[0]} rows"
         )
     lists, masses = read_groups(groups, len(own)), read_weight(weight, rows)
-    classes, target = read_target(np.concatenate([labels, own]), graded=graded)
-    part = Part(rows, target[len(labels) :], masses, lists).weighted_rows()
+    both = np.concatenate([labels, own])
+    classes, target = read_target(both, graded=graded, several=several)
+    part = Part(rows, target[len(labels) :], masses, lists, len(classes)).weighted_rows()
     if (part.target == part.target[0]).all():
+        of = "both classes" if len(classes) == 2 else "several classes"
         raise ValueError(
-            f"validation must hold rows of both classes, got only {own[0]!r}: "
-            "nothing can be ranked there"
+            f"validation must hold rows of {of}, got only {own[0]!r}: nothing can be ranked there"
         )
     return classes, target, part
 

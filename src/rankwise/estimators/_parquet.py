@@ -28,7 +28,6 @@ from rankwise.estimators._inputs import (
     read_weight,
 )
 from rankwise.estimators.data import Matrix, Part, Vector
-from rankwise.estimators.names import is_graded
 from rankwise.estimators.preparation import Column, Preparation, column_of, learn_column
 from rankwise.extras import require
 
@@ -125,11 +124,12 @@ class ParquetRows:
             for given in (self.weight, self.groups)
         )
         lists = read_groups(groups, count)
-        graded = lists is not None and is_graded(ranker._objective_name)
+        graded, several = ranker._kinds_of_target(grouped=lists is not None)
         if isinstance(self.target, str):
-            classes, target = _target(known[self.target], self.path, graded=graded)
+            column = known[self.target]
+            classes, target = _target(column, self.path, graded=graded, several=several)
         else:
-            classes, target = read_target(self.target, graded=graded)
+            classes, target = read_target(self.target, graded=graded, several=several)
         if len(target) != count:
             raise ValueError(
                 f"target must have a value for each of {count} rows, got {len(target)}"
@@ -147,7 +147,7 @@ class ParquetRows:
         width = len(ranker.preparation_.names)
         batches = self._batches(ranker, scan.select(names))
         matrix = DiskMatrix.write(folder / "rows", width, batches)
-        return classes, Part(matrix, target, mass, lists)
+        return classes, Part(matrix, target, mass, lists, len(classes))
 
     def _column(
         self, scan: pl.LazyFrame, name: str, weight: Vector | None, *, counted: bool
@@ -177,7 +177,9 @@ class ParquetRows:
                 raise ValueError(f"{self.path}, {rows}: {error}") from error
 
 
-def _target(column: Any, path: Path, *, graded: bool) -> tuple[NDArray[np.generic], Vector]:
+def _target(
+    column: Any, path: Path, *, graded: bool, several: bool
+) -> tuple[NDArray[np.generic], Vector]:
     """Return classes and targets as :func:`read_target`, of which only the values are read."""
     if column.null_count():
         raise ValueError(
@@ -187,8 +189,11 @@ def _target(column: Any, path: Path, *, graded: bool) -> tuple[NDArray[np.generi
     values = column.unique().to_numpy()
     if values.dtype == object:
         values = values.astype(str)
-    classes, found = read_target(values, graded=graded)
+    classes, found = read_target(values, graded=graded, several=several)
     if graded and len(values) > 2:
         return classes, column.to_numpy().astype(np.float64)
+    if len(classes) > 2:
+        numbers = dict(zip(values.tolist(), found.tolist(), strict=True))
+        return classes, column.replace_strict(numbers).cast(float).to_numpy()
     positive = values[found > 0][0]
     return classes, (column == positive.item()).to_numpy().astype(np.float64)

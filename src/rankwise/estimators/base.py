@@ -17,7 +17,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.checks import require_one_of
-from rankwise.estimators._decisions import calibrate, parse_rule
+from rankwise.estimators._classes import ClassCalibrator, class_value
+from rankwise.estimators._decisions import Rule, calibrate, parse_rule
 from rankwise.estimators._files import Checkpoint, fingerprint, load_ranker, save_ranker
 from rankwise.estimators._holdout import hold_out
 from rankwise.estimators._inputs import (
@@ -40,11 +41,17 @@ from rankwise.estimators.data import (
     Vector,
 )
 from rankwise.estimators.limits import threads_for
-from rankwise.estimators.names import entry_of, is_graded, metric_name, metric_value
+from rankwise.estimators.names import (
+    entry_of,
+    is_graded,
+    is_of_classes,
+    metric_name,
+    metric_value,
+    require_metric,
+)
 from rankwise.estimators.preparation import Preparation
 from rankwise.estimators.processes import world_size
 from rankwise.metrics import OperatingPoint
-from rankwise.naming import metric as named_metric
 from rankwise.naming import name_of
 from rankwise.objectives import Objective
 from rankwise.serving.calibration import Calibrator
@@ -65,21 +72,29 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     categories gets indicators of the 64 most frequent. A word not seen in training counts as
     missing.
 
+    ``y`` has two classes, or more where the ranker takes them (linear, boosted, neural): labels of
+    any type. Of more than two classes every one is ranked against the rest, the objective and the
+    metric are means over the classes, and :meth:`predict` returns the most likely class.
+
     Args:
         objective: A name as :func:`rankwise.objective` reads it: ``"ap"``, ``"auc"``,
             ``"opauc(max_fpr=.1)"``, ``"ndcg@10"``. ``"log_loss"`` trains plain cross-entropy.
             Or an objective, such as an :class:`~rankwise.objectives.XRisk` of your own.
         metric: Name of the metric of :meth:`score` and early stopping. None: the metric of the
-            objective (log-loss: average precision).
+            objective (log-loss: average precision). With more than two classes a name as
+            :func:`rankwise.naming.class_metric` reads it, such as ``"auc(scheme=ovo)"``.
         threshold: Which rows :meth:`predict` calls positive: a probability, by default 0.5 as
             everywhere in scikit-learn, which few rows of a rare class reach; a rule of
             :func:`rankwise.metrics.choose_threshold`, for the rows held out: ``"f1"``,
             ``"precision>=0.9"``, ``"recall>=0.9"``, ``"fpr<=0.05"``, ``"alerts<=20/10000"`` (rows);
             or ``"top=100"`` (the top 100 rows of the table that is predicted). With a confidence,
             such as ``"precision>=0.9@95%"``, the limit holds for new rows with this probability:
-            another ``validation_fraction`` of the rows is set aside for the threshold alone.
+            another ``validation_fraction`` of the rows is set aside for the threshold alone. For
+            two classes only.
         calibration: How scores become probabilities: ``"sigmoid"``, ``"isotonic"``, or None for
             the plain logistic function. The probabilities always rank the rows as the scores do.
+            Of more than two classes each is calibrated against the rest; the results are divided by
+            their sum.
         validation_fraction: Share of each class (of the lists, with ``groups``) that is held out.
             It chooses the threshold, the calibration and when to stop. Equal rows stay together.
             With 0, or where a class has a single row, the training rows are used instead.
@@ -88,10 +103,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             features of their 256 most frequent terms; any other column of words is a category.
 
     Attributes:
-        classes_: The two labels of ``y``, the positive one last.
-        prior_: Weighted share of positives.
+        classes_: The labels of ``y`` in ascending order; of two the last is the positive one.
+        prior_: Weighted share of positives, or the shares of more than two classes.
         held_out_: Number of rows held out.
-        threshold_: The score above which a row is positive.
+        threshold_: The score above which a row is positive; 0 with more than two classes.
         operating_point_: The threshold with its rates on the rows that chose it, an
             :class:`~rankwise.metrics.OperatingPoint`; None where no rows chose it.
         preparation_: What every column becomes: ``preparation_.names`` are the prepared columns,
@@ -103,7 +118,9 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     missing and unknown) and ``takes_sparse``; input of another kind is prepared for the model.
     ``takes_disk`` allows :meth:`fit_parquet`: rows may be a
     :class:`~rankwise.boosting.disk.DiskMatrix`; ``takes_partial_epochs`` allows its
-    ``epoch_fraction``: each pass learns from ``data.epoch_rows(number)``.
+    ``epoch_fraction``: each pass learns from ``data.epoch_rows(number)``. ``takes_classes`` allows
+    more than two classes: the target then holds class numbers, ``data.train.classes`` is their
+    number, and scores are log-odds of the shape (rows, classes).
     Declare its parameters as fields of a ``@dataclass(kw_only=True, eq=False, repr=False)``, or
     repeat all of them in ``__init__``. Then implement
 
@@ -133,6 +150,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     takes_sparse: ClassVar[bool] = True
     takes_disk: ClassVar[bool] = False
     takes_partial_epochs: ClassVar[bool] = False
+    takes_classes: ClassVar[bool] = False
 
     objective: str | Objective = "ap"
     _: KW_ONLY
@@ -144,13 +162,13 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     text: Sequence[str] | None = None
 
     classes_: NDArray[np.generic] = field(init=False)
-    prior_: float = field(init=False)
+    prior_: float | Vector = field(init=False)
     held_out_: int = field(init=False)
     threshold_: float = field(init=False)
     operating_point_: OperatingPoint | None = field(init=False)
     n_features_in_: int = field(init=False)
     preparation_: Preparation = field(init=False)
-    calibrator_: Calibrator = field(init=False)
+    calibrator_: Calibrator | ClassCalibrator = field(init=False)
 
     @property
     def categories_(self) -> dict[int, NDArray[np.str_]]:
@@ -164,7 +182,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _scores(self, X: Matrix) -> NDArray[np.floating]:
-        """Return one score per row."""
+        """Return one score per row, or per row and class."""
 
     @abstractmethod
     def _state(self) -> State:
@@ -187,7 +205,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_options(self) -> None:
         """Check the parameters."""
         entry_of(self._objective_name)
-        named_metric(self._metric_name)
+        require_metric(self._metric_name)
         if self.calibration is not None:
             require_one_of("calibration", self.calibration, ("sigmoid", "isotonic"))
         fraction = self.validation_fraction
@@ -205,7 +223,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         validation: tuple[object, ...] | None = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
-        """Learn from rows with targets of two classes.
+        """Learn from rows with targets of two classes, or of several.
 
         Args:
             X: The rows, (rows, columns).
@@ -226,14 +244,20 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_options()
         rows, labels, weight = learn_features(self, X, y, sample_weight)
         count, lists = len(labels), read_groups(groups, len(labels))
-        graded = lists is not None and is_graded(self._objective_name)
+        graded, several = self._kinds_of_target(grouped=lists is not None)
         if validation is None:
-            (self.classes_, target), held_out = read_target(labels, graded=graded), None
+            found = read_target(labels, graded=graded, several=several)
+            (self.classes_, target), held_out = found, None
         else:
-            grouped = lists is not None
-            found = read_validation(self, validation, labels, graded=graded, grouped=grouped)
-            self.classes_, target, held_out = found
-        return self._learn(Part(rows, target[:count], weight, lists), held_out, checkpoint)
+            kinds = {"graded": graded, "several": several, "grouped": lists is not None}
+            self.classes_, target, held_out = read_validation(self, validation, labels, **kinds)
+        part = Part(rows, target[:count], weight, lists, len(self.classes_))
+        return self._learn(part, held_out, checkpoint)
+
+    def _kinds_of_target(self, *, grouped: bool) -> tuple[bool, bool]:
+        """Return whether y may hold relevances, and whether it may hold several classes."""
+        graded = is_graded(self._objective_name)
+        return grouped and graded, self.takes_classes and not grouped and not graded
 
     def fit_parquet(
         self,
@@ -314,6 +338,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Self:
         """Fit the scores, the calibration and the threshold."""
         rule, alone = parse_rule(self.threshold), None
+        self._require_for_classes(rule)
         if rule.confidence is not None:
             part, alone = self._set_aside(part)
         data = replace(self._training(part, held_out), epoch_fraction=epoch_fraction)
@@ -332,6 +357,10 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         with threads_for(self._work(data)):
             self._fit_scores(data)
         scores = self._finite(self._scores_held_out(data))
+        if data.shares is not None:
+            self.calibrator_ = ClassCalibrator.learn(self.calibration, scores, data.held_out)
+            self.operating_point_, self.threshold_ = None, 0.0
+            return self
         positive, weight = data.held_out.positive, data.held_out.weight
         self.calibrator_ = calibrate(self.calibration, scores, positive, weight)
         if alone is not None:
@@ -342,6 +371,21 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         else:
             self.threshold_ = self.operating_point_.threshold
         return self
+
+    def _require_for_classes(self, rule: Rule) -> None:
+        """Raise on options that are not for the number of classes of y."""
+        classes = len(self.classes_)
+        require_metric(self._metric_name, classes)
+        if classes == 2 and is_of_classes(self._objective_name):
+            raise ValueError(
+                f"objective {self._objective_name!r} is of more than two classes, and y has two; "
+                "use 'auc' or another objective of two classes"
+            )
+        if classes > 2 and (rule.kind, rule.value) != ("probability", 0.5):
+            raise ValueError(
+                f"threshold {self.threshold!r} is for two classes, and y has {classes}: leave it "
+                "out, and the most likely class is predicted"
+            )
 
     def _set_aside(self, part: Part) -> tuple[Part, Part]:
         """Split off rows that choose the threshold and nothing else, as a confidence needs."""
@@ -367,22 +411,43 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _training(self, part: Part, held_out: Part | None = None) -> Training:
         part = part.weighted_rows()
-        positive = part.positive
-        if positive.all() or not positive.any():
-            raise ValueError(
-                "y must contain both classes among the rows with a weight above 0, "
-                f"got only the class {self.classes_[int(positive.any())]!r}"
-            )
-        self.prior_ = float(np.average(positive, weights=part.weight))
+        prior, shares = 0.5, self._shares_of(part)
+        if shares is None:
+            prior = self.prior_ = self._prior_of(part)
+        else:
+            self.prior_ = shares
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        train, metric = part, partial(metric_value, self._metric_name)
+        evaluate = metric_value if shares is None else class_value
+        train, metric = part, partial(evaluate, self._metric_name)
         if held_out is None:
             held = hold_out(part, float(self.validation_fraction), seed)
             if held.any():
                 train, held_out = part.rows(~held), part.rows(held)
         self.held_out_ = 0 if held_out is None else len(held_out)
         held_out = train if held_out is None else held_out
-        return Training(train, held_out, self.prior_, seed, metric)
+        return Training(train, held_out, prior, seed, metric, shares=shares)
+
+    def _prior_of(self, part: Part) -> float:
+        """Return the weighted share of positives of two classes, both of which must be there."""
+        positive = part.positive
+        if positive.all() or not positive.any():
+            raise ValueError(
+                "y must contain both classes among the rows with a weight above 0, "
+                f"got only the class {self.classes_[int(positive.any())]!r}"
+            )
+        return float(np.average(positive, weights=part.weight))
+
+    def _shares_of(self, part: Part) -> Vector | None:
+        """Return the weighted shares of more than two classes, all of which must be there."""
+        if part.classes == 2:
+            return None
+        mass = np.bincount(part.target.astype(np.int64), part.weight, part.classes)
+        if not mass.all():
+            raise ValueError(
+                "y must contain every class among the rows with a weight above 0, got none of "
+                f"the class {self.classes_[int(mass.argmin())]!r}"
+            )
+        return np.asarray(mass / mass.sum())
 
     def _scores_held_out(self, data: Training) -> Floats:
         """Return scores of the rows held out, each by a model that did not learn from it."""
@@ -402,17 +467,32 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self._finite(self._scores(read_features(self, X)))
 
     def decision_function(self, X: TableLike) -> Vector:
-        """Return the score of every row, shifted so that those above 0 are called positive."""
-        return self._raw_scores(X) - self.threshold_
+        """Return the score of every row, shifted so that those above 0 are called positive.
+
+        Of more than two classes the calibrated log-odds of each against the rest, (rows, classes).
+        """
+        scores = self._raw_scores(X)
+        if isinstance(self.calibrator_, ClassCalibrator):
+            return self.calibrator_.decision(scores)
+        return scores - self.threshold_
 
     def predict_proba(self, X: TableLike) -> Vector:
-        """Return the probabilities of the two classes, (rows, 2), as calibrated."""
+        """Return the probabilities of the classes, (rows, classes), as calibrated."""
         scores = self._raw_scores(X)
+        if isinstance(self.calibrator_, ClassCalibrator):
+            return self.calibrator_.probability(scores)
         positive = self.calibrator_.probability(scores)
         return np.stack([1 - positive, positive], axis=1)
 
     def predict(self, X: TableLike) -> NDArray[np.generic]:
-        """Return the class of every row by the rule of the threshold, in the labels of ``y``."""
+        """Return the class of every row in the labels of ``y``.
+
+        Of two classes by the rule of the threshold, of more the most likely one.
+        """
+        check_is_fitted(self)
+        if isinstance(self.calibrator_, ClassCalibrator):
+            found: NDArray[np.generic] = self.classes_[self.decision_function(X).argmax(axis=1)]
+            return found
         above = parse_rule(self.threshold).positive(self.decision_function(X))
         return self.classes_[above.astype(np.int64)]
 
@@ -429,10 +509,11 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         scores = self._raw_scores(X)
         lists = read_groups(groups, len(scores))
-        graded = lists is not None and is_graded(self._objective_name)
+        graded, _ = self._kinds_of_target(grouped=lists is not None)
         _, target = read_target(y, graded=graded, classes=self.classes_, rows=len(scores))
-        weight = read_weight(sample_weight, scores[:, None])
-        return metric_value(self._metric_name, scores, Part(scores, target, weight, lists))
+        weight = read_weight(sample_weight, target)
+        evaluate = metric_value if len(self.classes_) == 2 else class_value
+        return evaluate(self._metric_name, scores, Part(scores, target, weight, lists))
 
     @property
     def _objective_name(self) -> str:
@@ -454,7 +535,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.takes_classes
         tags.input_tags.sparse = self.takes_sparse
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.baselines.pointwise import PointwiseObjective
+from rankwise.boosting.classes import OneVsRestGradient, softmax_gradient
 from rankwise.boosting.engines import Engine, EngineName, Stage, Trees, boost, engine_of
 from rankwise.boosting.gradient import Rows, first_score, log_loss_gradient
 from rankwise.boosting.noise import SAMPLES, check_noise
 from rankwise.boosting.objectives import BoosterObjective, gradient_of, stateless_objective
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
+from rankwise.estimators._classes import odds_of
 from rankwise.estimators._holdout import clearly_better, folds_of
 from rankwise.estimators.base import Ranker
-from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training
+from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training, Vector
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.names import is_log_loss
 
@@ -36,6 +38,9 @@ class BoostedRanker(Ranker):
     objective alone, ``blend=1``, gain more on some tables and lose on others; benchmarks/README.md
     has both, and compares them with the mean of any two models. ``folds=5`` takes five times as
     long and ranks better.
+
+    With more than two classes a round is a tree for each of them: of the objective for each class
+    against the rest, and of the log-loss of the softmax.
 
     Args:
         n_estimators: Maximum number of trees of either set.
@@ -85,6 +90,7 @@ class BoostedRanker(Ranker):
     takes_missing = True
     takes_categories = True
     takes_disk = True
+    takes_classes = True
 
     n_estimators: int = 500
     learning_rate: float = 0.1
@@ -106,7 +112,8 @@ class BoostedRanker(Ranker):
     n_trees_: int = field(init=False)
     blend_: float = field(init=False)
     best_value_: float | None = field(init=False)
-    _start: float = field(init=False)
+    # Of more than two classes those of the softmax and, in the second row, of one-vs-rest trees.
+    _start: float | Vector = field(init=False)
     _predictors: dict[str, Callable[[Matrix], Floats]] | None = field(init=False, default=None)
     _texts: dict[str, str] = field(init=False)  # by the names of _used
 
@@ -141,10 +148,12 @@ class BoostedRanker(Ranker):
         pointwise = isinstance(stateless_objective(self._objective_name), PointwiseObjective)
         return 1.0 if pointwise else 0.5
 
-    def _stages(self, stops: bool, seed: int = 0) -> dict[str, list[Stage]]:
+    def _stages(
+        self, stops: bool, seed: int = 0, *, several: bool = False
+    ) -> dict[str, list[Stage]]:
         """Return the gradients of each set of trees, with the number of trees each ends at."""
         total, warm = self.n_estimators, self.warm_rounds
-        plain: Stage = log_loss_gradient, total
+        plain: Stage = softmax_gradient if several else log_loss_gradient, total
         found = {"trees": [plain], "log_loss_trees": [plain]}
         if not is_log_loss(self._objective_name):
             if warm is None:
@@ -156,6 +165,8 @@ class BoostedRanker(Ranker):
             metric: Stage = mixed, total
             first: list[Stage] = [(log_loss_gradient, min(warm, total))] if warm else []
             found["trees"] = [*first, metric]
+            if several:
+                found["trees"] = [(OneVsRestGradient(each), n) for each, n in found["trees"]]
         return {name: found[name] for name in _weights(self._share)}
 
     def _name(self, fold: int, of: str) -> str:
@@ -177,29 +188,37 @@ class BoostedRanker(Ranker):
         objective = (
             None if is_log_loss(self._objective_name) else stateless_objective(self._objective_name)
         )
-        self._start = first_score(objective, _prior(data))
+        several = data.shares is not None
+        if data.shares is None:
+            self._start = first_score(objective, _prior(data))
+        else:
+            apart = [first_score(objective, float(share)) for share in data.shares]
+            self._start = np.array([np.log(data.shares), apart])
         stops = self.early_stopping_rounds is not None and (data.splits or self.folds > 1)
         rounds: dict[str, int] = {}
         self._texts, self._predictors, self.blend_ = {}, None, self._share
         before = None if data.checkpoint is None else data.checkpoint.load()
         if before is not None:
             rounds, self._texts = dict(before["rounds"]), dict(before["texts"])
-        of_row, stages = self._fold_of_rows(data), self._stages(stops, data.seed)
+        of_row = self._fold_of_rows(data)
+        stages = self._stages(stops, data.seed, several=several)
         for fold in range(self.folds):
             train, held_out = data.train, data.held_out
             if self.folds > 1:
                 train, held_out = data.train.rows(of_row != fold), data.train.rows(of_row == fold)
-            metric = partial(_value, data.metric, held_out) if stops else None
             engine: Engine | None = None
             for of, grown in stages.items():
                 name = self._name(fold, of)
                 if name in rounds:
                     continue
-                if engine is None or min(self.subsample, self.colsample) < 1:
+                softmax = several and self._is_softmax(of)
+                metric = partial(_value, data.metric, held_out, softmax) if stops else None
+                if engine is None or several or min(self.subsample, self.colsample) < 1:
                     # What is drawn for one set of trees must not depend on the set before.
                     trees = self._trees(data.seed + fold)
                     others = _rows(held_out) if stops else None
-                    engine = engine_of(self.engine)(trees, _rows(train), others, self._start)
+                    start = self._start_of(of)
+                    engine = engine_of(self.engine)(trees, _rows(train), others, start)
                 engine.cut(0)
                 with part_of_time(len(stages) * self.folds - len(rounds)):
                     boost(engine, grown, metric, self.early_stopping_rounds, time_is_up)
@@ -216,7 +235,28 @@ class BoostedRanker(Ranker):
             else:
                 self.blend_ = self._share
         self.best_value_ = data.evaluate(self._scores_held_out(data)) if stops else None
-        self.n_trees_ = sum(rounds.values())
+        self.n_trees_ = sum(rounds.values()) * self._outputs
+
+    @property
+    def _outputs(self) -> int:
+        """Number of scores of a row: one for two classes."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def _is_softmax(self, name: str) -> bool:
+        """Return whether a set of trees of several classes is of the softmax log-loss."""
+        return name.endswith("log_loss_trees") or is_log_loss(self._objective_name)
+
+    def _start_of(self, name: str) -> float | Vector:
+        """Return the score before the first tree of a set."""
+        if isinstance(self._start, float):
+            return self._start
+        start: Vector = self._start[0 if self._is_softmax(name) else 1]
+        return start
+
+    def _class_scores(self, name: str, X: Matrix) -> Floats:
+        """Return the log-odds of several classes by a set of trees."""
+        scores = self._predictor(name)(X) + self._start_of(name)
+        return odds_of(scores) if self._is_softmax(name) else scores
 
     def _trees(self, seed: int) -> Trees:
         return Trees(
@@ -224,6 +264,7 @@ class BoostedRanker(Ranker):
             n_jobs=max(0, self.n_jobs),
             seed=seed,
             categories=tuple(self.preparation_.categories),
+            outputs=self._outputs,
         )
 
     def _fold_of_rows(self, data: Training) -> NDArray[np.int64]:
@@ -242,11 +283,14 @@ class BoostedRanker(Ranker):
         }
 
     def _scores_held_out(self, data: Training) -> Floats:
-        scores, of_row = np.full(len(data.held_out), self._start), self._fold_of_rows(data)
+        of_row, several = self._fold_of_rows(data), self._outputs > 1
+        count = len(data.held_out)
+        scores = np.zeros((count, self._outputs)) if several else np.full(count, self._start)
         for name, (fold, weight) in self._used.items():
             rows = np.flatnonzero(of_row == fold)
             held_out = data.held_out.rows(rows) if self.folds > 1 else data.held_out
-            scores[rows] += weight * self._predictor(name)(held_out.X)
+            score_of = partial(self._class_scores, name) if several else self._predictor(name)
+            scores[rows] += weight * score_of(held_out.X)
         return scores
 
     @property
@@ -266,11 +310,17 @@ class BoostedRanker(Ranker):
         check_is_fitted(self)
         found = np.zeros(self.n_features_in_)
         for name, (_, share) in self._used.items():
-            gains = engine_of(self.engine).gains(self._texts[name], self.n_features_in_)
+            gains = engine_of(self.engine).gains(
+                self._texts[name], self.n_features_in_, self._outputs
+            )
             found += share * gains / (gains.sum() or 1.0)
         return found / (found.sum() or 1.0)
 
     def _scores(self, X: Matrix) -> Floats:
+        if self._outputs > 1:
+            parts = [(self._class_scores(name, X), w) for name, (_, w) in self._used.items()]
+            mean: Floats = np.sum([weight / self.folds * part for part, weight in parts], axis=0)
+            return mean
         scores = np.full(X.shape[0], self._start)
         for name, (_, weight) in self._used.items():
             scores += weight / self.folds * self._predictor(name)(X)
@@ -282,7 +332,7 @@ class BoostedRanker(Ranker):
             self._predictors = {}
         if name not in self._predictors:
             read = engine_of(self.engine).read
-            self._predictors[name] = read(self._texts[name], max(0, self.n_jobs))
+            self._predictors[name] = read(self._texts[name], max(0, self.n_jobs), self._outputs)
         return self._predictors[name]
 
     def __getstate__(self) -> dict[str, object]:
@@ -297,7 +347,8 @@ class BoostedRanker(Ranker):
         return found
 
     def _restore(self, state: Loaded) -> None:
-        self._start, self.n_trees_ = float(state["start"]), int(state["n_trees"])
+        start, self.n_trees_ = np.asarray(state["start"]), int(state["n_trees"])
+        self._start = float(start) if start.ndim == 0 else start
         self.blend_ = float(state["blend"])
         self._texts = {name: state[name] for name in self._used}
         best = state.get("best_value")
@@ -312,8 +363,10 @@ def _weights(share: float) -> dict[str, float]:
     return {name: weight for name, weight in found.items() if weight > 0}
 
 
-def _value(metric: Callable[[Floats, Part], float], part: Part, scores: Floats) -> float:
-    return metric(scores, part)
+def _value(
+    metric: Callable[[Floats, Part], float], part: Part, softmax: bool, scores: Floats
+) -> float:
+    return metric(odds_of(scores) if softmax else scores, part)
 
 
 def _prior(data: Training) -> float:

@@ -36,12 +36,13 @@ def dense(rows: Matrix) -> Floats:
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: features, 0/1 targets (or relevances), weights and list numbers."""
+    """Some rows: features, 0/1 targets (or relevances, or class numbers), weights and lists."""
 
     X: Matrix
     target: Vector
     weight: Vector | None = None  # None: every row counts once
     groups: NDArray[np.int64] | None = None  # 0, 1, …: which list a row belongs to; None: one list
+    classes: int = 2  # more: the target holds the class numbers 0, 1, …
 
     def __len__(self) -> int:
         return len(self.target)
@@ -54,7 +55,15 @@ class Part:
             self.target[chosen],
             None if self.weight is None else self.weight[chosen],
             None if groups is None else np.unique(groups, return_inverse=True)[1].astype(np.int64),
+            self.classes,
         )
+
+    @property
+    def members(self) -> list[NDArray[np.int64]]:
+        """The rows of every class: positives and negatives, or the classes in order."""
+        if self.classes == 2:
+            return [np.flatnonzero((self.target > 0) == positive) for positive in (True, False)]
+        return [np.flatnonzero(self.target == number) for number in range(self.classes)]
 
     @property
     def positive(self) -> NDArray[np.bool_]:
@@ -90,6 +99,7 @@ class Training:
     metric: Callable[[Floats, Part], float]
     checkpoint: Checkpoint | None = None  # where the training saves its progress
     epoch_fraction: float = 1.0  # share of the row groups that an epoch learns from
+    shares: Vector | None = None  # weighted share of each class, where there are more than two
 
     def epoch_rows(self, epoch: int) -> NDArray[np.int64] | None:
         """Return the training rows of an epoch, ascending; None for all of them.

@@ -10,10 +10,10 @@ import numpy as np
 from rankwise._grammar import canonical
 from rankwise.boosting.objectives import stateless_objective
 from rankwise.estimators.data import Floats, Part
-from rankwise.naming import metric, metric_of
+from rankwise.naming import class_metric, metric, metric_of
 from rankwise.naming.entry import ObjectiveEntry, load
 from rankwise.naming.table import find_objective, read
-from rankwise.objectives import Objective
+from rankwise.objectives import ClassObjective, Objective
 
 _LOG_LOSS = ("logloss", "crossentropy", "bce")
 
@@ -31,6 +31,28 @@ def entry_of(name: str) -> ObjectiveEntry:
 def is_graded(name: str) -> bool:
     """Return whether an objective takes relevances rather than two classes."""
     return bool(getattr(load(entry_of(name)), "graded", False))
+
+
+def is_of_classes(name: str) -> bool:
+    """Return whether an objective takes the logits of several classes, such as ``mauc``."""
+    made_by = load(entry_of(name))
+    return isinstance(made_by, type) and issubclass(made_by, ClassObjective)
+
+
+def require_metric(name: str, classes: int | None = None) -> None:
+    """Raise unless a metric is there for a number of classes; None: not known yet."""
+    if classes is None:
+        try:
+            metric(name)
+        except ValueError as error:
+            try:
+                class_metric(name)
+            except ValueError:
+                raise error from None
+    elif classes == 2:
+        metric(name)
+    else:
+        class_metric(name)
 
 
 def make_stateless(name: str, prior: float | None = None) -> Objective:

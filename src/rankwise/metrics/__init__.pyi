@@ -29,6 +29,7 @@ from rankwise.metrics.intervals import (
 )
 from rankwise.metrics.many import compare_many
 from rankwise.metrics.metric import Metric
+from rankwise.metrics.multi_class import ClassMetric
 from rankwise.metrics.multiple import compare_independent, holm
 from rankwise.metrics.operating_point import (
     fpr_at_tpr,
@@ -84,6 +85,7 @@ __all__ = [
     "mean_over_lists",
     "ListMean",
     "Metric",
+    "ClassMetric",
     "ScoreHistogram",
     "bootstrap_interval",
     "confidence_intervals",

@@ -214,7 +214,7 @@ def _by_items(
         for grade in torch.unique(rankings[0].target)
     ]
     blocks = []
-    for count in _counts(strata, resamples, rng):
+    for count in resample_counts(strata, resamples, rng):
         drawn = count.to(rankings[0].weight)
         row = [
             setting.kernel(
@@ -227,7 +227,9 @@ def _by_items(
     return torch.cat(blocks, dim=1)
 
 
-def _counts(strata: Sequence[Tensor], resamples: int, rng: np.random.Generator) -> Iterator[Tensor]:
+def resample_counts(
+    strata: Sequence[Tensor], resamples: int, rng: np.random.Generator
+) -> Iterator[Tensor]:
     """Yield how often each item is drawn, (resamples, items), in blocks of rows."""
     length = sum(len(stratum) for stratum in strata)
     for rows in map(len, _blocks(resamples, length)):

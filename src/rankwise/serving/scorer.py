@@ -108,7 +108,7 @@ def load_scorer(path: str | Path) -> Scorer:
         The model.
 
     Raises:
-        UsageError: It is not such a file, is damaged, or holds a network.
+        UsageError: It is not such a file, is damaged, holds a network or more than two classes.
 
     Example:
         >>> import tempfile
@@ -141,7 +141,18 @@ def load_scorer(path: str | Path) -> Scorer:
 def _load_ranker(path: Path) -> RankerScorer:
     with foreign_errors(f"{path}: is not a model that Ranker.save wrote", ours_too=True):
         header, parts = read_ranker(path)
+        require_two_classes(parts)
         return RankerScorer(_raw_scores(header, parts), **ranker_parts(header, parts))
+
+
+def require_two_classes(parts: Parts) -> None:
+    """Raise for a model of more than two classes."""
+    count = len(parts["classes"])
+    if count > 2:
+        raise UsageError(
+            f"a model of {count} classes is scored by its estimator (Ranker.load, or rankwise "
+            "predict); without these, models of two classes are"
+        )
 
 
 def ranker_parts(header: Header, parts: Parts) -> dict[str, Any]:

@@ -168,3 +168,16 @@ def test_both_objectives_are_trained_equally_long():
 def test_trees_of_small_tables_are_not_shared_by_threads(rows, threads):
     made = ranker_of(Candidate("boosted", "ap"), {}, rows, metric="ap")
     assert made.n_jobs == threads
+
+
+@pytest.mark.parametrize(
+    ("metric", "objective"),
+    [
+        ("auc(scheme=ovo)", "auc"),
+        ("ap(average=weighted)", "ap"),
+        ("opauc(max_fpr=.05)", "opauc(max_fpr=.05)"),
+        ("r_precision", "ap"),
+    ],
+)
+def test_a_mean_over_classes_has_the_objective_of_its_metric(metric, objective):
+    assert objective_for(metric) == objective

@@ -67,7 +67,7 @@ def test_one_member_keeps_its_scores_and_several_are_the_mean_of_their_ranks(tmp
     single = model(here, 1)
     np.testing.assert_array_equal(single.scores(new), single.members[0].scores(new))
     pair = model(here, 2)
-    ranks = [apply_ranks(member.knots, member.scores(new)) for member in pair.members]
+    ranks = [member.ranked(member.scores(new)) for member in pair.members]
     np.testing.assert_allclose(pair.scores(new), (ranks[0] + ranks[1]) / 2)
     scores, ranked = scored(pair.members, here, rows)
     np.testing.assert_array_equal(scores, pair.scores(new))

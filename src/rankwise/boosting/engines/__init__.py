@@ -27,19 +27,26 @@ class Trees:
     n_jobs: int  # threads; 0: one per processor
     seed: int
     categories: tuple[int, ...] = ()  # places of the columns whose numbers are categories
+    outputs: int = 1  # scores of a row, each with its own tree in every round
 
 
 class Engine(ABC):
-    """Trees on some rows, one after the other; ``start`` is the score before the first."""
+    """Trees on some rows, one after the other; ``start`` is the score before the first.
+
+    With several outputs a round is a tree for each of them; scores, gradients and curvatures have
+    the shape (rows, outputs), and ``start`` has a score for each.
+    """
 
     @abstractmethod
-    def __init__(self, trees: Trees, train: Rows, held_out: Rows | None, start: float) -> None:
+    def __init__(
+        self, trees: Trees, train: Rows, held_out: Rows | None, start: float | Floats
+    ) -> None:
         """Prepare the rows; ``held_out`` are those that :meth:`value` evaluates."""
 
     @property
     @abstractmethod
     def rounds(self) -> int:
-        """Number of trees."""
+        """Number of rounds: of trees, where there is one output."""
 
     @abstractmethod
     def grow(self, gradient: Gradient) -> bool:
@@ -59,12 +66,12 @@ class Engine(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
+    def read(cls, text: str, n_jobs: int, outputs: int = 1) -> Callable[[Matrix], Floats]:
         """Return a function that scores rows by the trees of a text, without ``start``."""
 
     @classmethod
     @abstractmethod
-    def gains(cls, text: str, columns: int) -> Floats:
+    def gains(cls, text: str, columns: int, outputs: int = 1) -> Floats:
         """Return the total gain of the splits on each column."""
 
 

@@ -21,7 +21,9 @@ _NOTHING = "num_features"  # what LightGBM's error says where no column can be s
 class LightGBM(Engine):
     """A ``lightgbm.Booster`` that is given its gradients."""
 
-    def __init__(self, trees: Trees, train: Rows, held_out: Rows | None, start: float) -> None:
+    def __init__(
+        self, trees: Trees, train: Rows, held_out: Rows | None, start: float | Floats
+    ) -> None:
         params = {
             "objective": "none",
             "metric": "none",
@@ -39,19 +41,25 @@ class LightGBM(Engine):
             "feature_pre_filter": False,
             "verbosity": -1,
         }
+        if trees.outputs > 1:
+            params["num_class"] = trees.outputs
         self.rows = train
+        count = len(train.target)
+        first = np.full(count, start) if trees.outputs == 1 else np.tile(start, (count, 1))
         data = lgb.Dataset(
             _matrix(train.X),
             train.target,
-            init_score=np.full(len(train.target), start),
+            init_score=first,
             categorical_feature=list(trees.categories),
             params=params,
         )
         self.params, self.data, self.held_out = params, data, None
         if held_out is not None:
-            # The constant start does not change how rows are ranked.
-            others = _matrix(held_out.X)
-            self.held_out = lgb.Dataset(others, held_out.target, reference=data, params=params)
+            # A constant start does not change how rows are ranked, but for that of a softmax.
+            alike = None if trees.outputs == 1 else np.tile(start, (len(held_out.target), 1))
+            self.held_out = lgb.Dataset(
+                _matrix(held_out.X), held_out.target, data, init_score=alike, params=params
+            )
         self._begin()
 
     def _begin(self) -> None:
@@ -90,28 +98,29 @@ class LightGBM(Engine):
         return self.booster.model_to_string()
 
     @classmethod
-    def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
-        booster = _booster(text)
+    def read(cls, text: str, n_jobs: int, outputs: int = 1) -> Callable[[Matrix], Floats]:
+        booster = _booster(text, outputs)
 
         def scores(rows: Matrix) -> Floats:
             if booster.num_trees() == 0:
-                return np.zeros(rows.shape[0])
+                count = rows.shape[0]
+                return np.zeros(count if outputs == 1 else (count, outputs))
             found = booster.predict(_matrix(rows), raw_score=True, num_threads=n_jobs)
             return np.asarray(found, dtype=np.float64)
 
         return by_blocks(scores)
 
     @classmethod
-    def gains(cls, text: str, columns: int) -> Floats:
-        booster = _booster(text)
+    def gains(cls, text: str, columns: int, outputs: int = 1) -> Floats:
+        booster = _booster(text, outputs)
         if booster.num_trees() == 0:
             return np.zeros(columns)
         return np.asarray(booster.feature_importance("gain"), dtype=np.float64)
 
 
-def _booster(text: str) -> lgb.Booster:
+def _booster(text: str, outputs: int) -> lgb.Booster:
     with foreign_errors("the trees are not LightGBM's"):
-        return lgb.Booster(model_str=checked_trees(text))
+        return lgb.Booster(model_str=checked_trees(text, outputs))
 
 
 class _Sequence(lgb.Sequence):

@@ -24,7 +24,9 @@ class XGBoost(Engine):
     are taken for that many times the mean curvature of log-loss at the start.
     """
 
-    def __init__(self, trees: Trees, train: Rows, held_out: Rows | None, start: float) -> None:
+    def __init__(
+        self, trees: Trees, train: Rows, held_out: Rows | None, start: float | Floats
+    ) -> None:
         rate = 1 / (1 + np.exp(-start))
         self.params = {
             "objective": "binary:logistic",  # only its link is used, only for the labels it takes
@@ -34,7 +36,7 @@ class XGBoost(Engine):
             "max_depth": 0,
             "max_leaves": trees.num_leaves,
             "learning_rate": trees.learning_rate,
-            "min_child_weight": float(trees.min_child_samples * rate * (1 - rate)),
+            "min_child_weight": float(np.mean(trees.min_child_samples * rate * (1 - rate))),
             "subsample": trees.subsample,
             "colsample_bytree": trees.colsample,
             "reg_lambda": trees.reg,
@@ -42,9 +44,11 @@ class XGBoost(Engine):
             "seed": trees.seed,
             "verbosity": 0,
         }
+        if trees.outputs > 1:
+            self.params |= {"objective": "multi:softprob", "num_class": trees.outputs}
         self.rows = train
         self.data = _matrix(train.X, start, trees.categories, trees.n_jobs)
-        self.data.set_info(label=train.positive)
+        self.data.set_info(label=train.positive if trees.outputs == 1 else train.target)
         self.held_out = None
         if held_out is not None:
             like = self.data if isinstance(held_out.X, DiskMatrix) else None
@@ -78,30 +82,31 @@ class XGBoost(Engine):
         return bytes(self.booster.save_raw("json")).decode()
 
     @classmethod
-    def read(cls, text: str, n_jobs: int) -> Callable[[Matrix], Floats]:
-        booster = _booster(text)
+    def read(cls, text: str, n_jobs: int, outputs: int = 1) -> Callable[[Matrix], Floats]:
+        booster = _booster(text, outputs)
         booster.set_param({"nthread": n_jobs})
         kinds = booster.feature_types or []
         categories = tuple(place for place, kind in enumerate(kinds) if kind == "c")
 
         def scores(rows: Matrix) -> Floats:
-            data = _matrix(rows, 0.0, categories, n_jobs)
+            start = 0.0 if outputs == 1 else np.zeros(outputs)
+            data = _matrix(rows, start, categories, n_jobs)
             return booster.predict(data, output_margin=True).astype(np.float64)
 
         return by_blocks(scores)
 
     @classmethod
-    def gains(cls, text: str, columns: int) -> Floats:
+    def gains(cls, text: str, columns: int, outputs: int = 1) -> Floats:
         found = np.zeros(columns)
-        for name, gain in _booster(text).get_score(importance_type="total_gain").items():
+        for name, gain in _booster(text, outputs).get_score(importance_type="total_gain").items():
             assert not isinstance(gain, list)  # that is of linear boosters
             found[int(name.removeprefix("f"))] = gain
         return found
 
 
-def _booster(text: str) -> xgb.Booster:
+def _booster(text: str, outputs: int) -> xgb.Booster:
     with foreign_errors("the trees are not XGBoost's"):
-        require_trees(text)
+        require_trees(text, outputs)
         booster = xgb.Booster()
         booster.load_model(bytearray(text.encode()))
     return booster
@@ -109,7 +114,7 @@ def _booster(text: str) -> xgb.Booster:
 
 def _matrix(
     rows: Matrix,
-    start: float,
+    start: float | Floats,
     categories: tuple[int, ...],
     n_jobs: int,
     like: xgb.DMatrix | None = None,
@@ -123,17 +128,22 @@ def _matrix(
         return xgb.ExtMemQuantileDMatrix(pages, nthread=n_jobs, ref=like, enable_categorical=enable)
     return xgb.DMatrix(
         rows,
-        base_margin=np.full(rows.shape[0], start),
+        base_margin=_margin(rows.shape[0], start),
         feature_types=given,
         enable_categorical=bool(categories),
         nthread=n_jobs,
     )
 
 
+def _margin(rows: int, start: float | Floats) -> Floats:
+    """Return the score of every row before the first tree, (rows,) or (rows, outputs)."""
+    return np.full(rows, start) if isinstance(start, float) else np.tile(start, (rows, 1))
+
+
 class _Pages(xgb.DataIter):
     """Rows on disk for XGBoost's external memory, whose pages are kept next to them."""
 
-    def __init__(self, rows: DiskMatrix, start: float, kinds: list[str] | None) -> None:
+    def __init__(self, rows: DiskMatrix, start: float | Floats, kinds: list[str] | None) -> None:
         self.rows, self.start, self.kinds = rows, start, kinds
         self.reset()
         super().__init__(cache_prefix=str(rows.path.with_name("pages")))
@@ -143,7 +153,7 @@ class _Pages(xgb.DataIter):
         if block is None:
             return False
         input_data(
-            data=block, base_margin=np.full(len(block), self.start), feature_types=self.kinds
+            data=block, base_margin=_margin(len(block), self.start), feature_types=self.kinds
         )
         return True
 

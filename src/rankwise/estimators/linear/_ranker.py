@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,11 +12,13 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
+from rankwise.estimators._classes import odds_of
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, Part, State, Training, Vector
 from rankwise.estimators.limits import part_of_time
+from rankwise.estimators.linear._classes import ClassDesign, class_loss, multinomial_log_loss
 from rankwise.estimators.linear._search import Design, fixed_at, mean_log_loss, search, spread_of
-from rankwise.estimators.names import is_graded, is_log_loss, make_stateless
+from rankwise.estimators.names import is_graded, is_log_loss, is_of_classes, make_stateless
 from rankwise.objectives import AveragePrecision
 
 
@@ -32,6 +35,8 @@ class LinearModel(Ranker):
         self.coef_, self.intercept_ = coefficients[None], np.array([intercept])
 
     def _scores(self, X: Matrix) -> Floats:
+        if len(self.coef_) > 1:
+            return odds_of(_logits(X, self.coef_, self.intercept_))
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
     def _state(self) -> State:
@@ -52,6 +57,9 @@ class LinearRanker(LinearModel):
     the result ranks the rows held out worse than its start by the metric, the start is kept: with
     many columns and few positives it would fit the order of the training rows only.
 
+    With more than two classes the logistic regression is multinomial; from there the mean of the
+    objective over the classes is minimized, each ranked by its log-odds against the rest.
+
     The objective must not learn from batch to batch (``"soprc"``, ``"soap"``): there is one batch.
 
     Args:
@@ -65,9 +73,10 @@ class LinearRanker(LinearModel):
             See :class:`Ranker`, which also has the other attributes.
 
     Attributes:
-        coef_: Coefficients of the columns as they came, (1, columns); of words, dates and missing
-            values, those of ``preparation_.names``.
-        intercept_: The intercept, (1,).
+        coef_: Coefficients of the columns as they came, (1, columns), or (classes, columns) of
+            more than two classes; of words, dates and missing values, those of
+            ``preparation_.names``.
+        intercept_: The intercept, (1,) or (classes,).
         n_iter_: Steps of all searches.
 
     Example:
@@ -82,6 +91,7 @@ class LinearRanker(LinearModel):
 
     takes_disk = True
     takes_partial_epochs = True
+    takes_classes = True
 
     alpha: float = 1e-4
     proximity: float = 1e-2
@@ -95,12 +105,16 @@ class LinearRanker(LinearModel):
         require_count("max_iter", self.max_iter)
         require_positive("tolerance", self.tolerance)
         self._require(require_number, "alpha", "proximity", minimum=0)
-        make_stateless(self._objective_name)  # refuses an objective with a memory
+        if not is_of_classes(self._objective_name):
+            make_stateless(self._objective_name)  # refuses an objective with a memory
         super()._check_options()
 
     def _fit_scores(self, data: Training) -> None:
         train = data.train
         design = Design(train.X, train.weight, raw=not self.standardize)
+        if train.classes > 2:
+            self._fit_classes(data, ClassDesign(design, train.classes))
+            return
         reached = None if data.checkpoint is None else data.checkpoint.load()
         if reached is None:
             weights, intercept, self.n_iter_, done = np.zeros(design.columns), 0.0, 0, 0
@@ -132,6 +146,40 @@ class LinearRanker(LinearModel):
             else:
                 intercept = 0.0
         self._keep_weights(design, weights, intercept)
+
+    def _fit_classes(self, data: Training, design: ClassDesign) -> None:
+        """Fit more than two classes, with the same steps as two."""
+        search = partial(design.search, max_iter=self.max_iter, tolerance=self.tolerance)
+        plain = is_log_loss(self._objective_name)
+        reached = None if data.checkpoint is None else data.checkpoint.load()
+        if reached is None:
+            weights, self.n_iter_, done = np.zeros(design.size), 0, 0
+            if self.start == "log_loss" or plain:
+                with part_of_time(1 if plain else 2):
+                    loss = multinomial_log_loss(data.train)
+                    weights, steps = search(loss, weights, self.alpha)
+                    self.n_iter_ += max(1, steps)
+            started = weights
+            self._keep(data, started, weights, 0.0, done)
+        else:
+            started, weights = (reached[name].numpy() for name in ("started", "weights"))
+            self.n_iter_, done = (reached[name] for name in ("n_iter", "done"))
+        if not plain:
+            steps_of_all = 1 if self.start == "log_loss" else 3
+            for step in range(done, steps_of_all):
+                with part_of_time(steps_of_all - step):
+                    logits = design.logits(weights)
+                    name = self._objective_name
+                    loss, ridge = class_loss(name, logits, data.train, self.proximity)
+                    weights, steps = search(loss, weights, ridge)
+                    self.n_iter_ += max(1, steps)
+                self._keep(data, started, weights, 0.0, step + 1)
+            before, after = (
+                data.evaluate(odds_of(_logits(data.held_out.X, *design.unscaled(each))))
+                for each in (started, weights)
+            )
+            weights = started if after < before else weights
+        self.coef_, self.intercept_ = design.unscaled(weights)
 
     def _keep(
         self, data: Training, started: Vector, weights: Vector, intercept: float, done: int
@@ -170,6 +218,11 @@ def _of_search(design: Design, data: Training, number: int) -> tuple[Design, Par
     """Return the rows that a search learns from: all, or some row groups."""
     rows = data.epoch_rows(number)
     return (design, data.train) if rows is None else (design.of_rows(rows), data.train.rows(rows))
+
+
+def _logits(X: Matrix, coefficients: Vector, intercepts: Vector) -> Floats:
+    """Return the logits of rows, a class at a time: rows on disk are multiplied by vectors."""
+    return np.stack([X @ c + b for c, b in zip(coefficients, intercepts, strict=True)], axis=1)
 
 
 def _tensors(part: Part) -> tuple[Tensor, Tensor | None, Tensor | None]:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from rankwise.checks import require_count, require_number, require_positive
+from rankwise.estimators._classes import log_odds
 from rankwise.estimators.base import Ranker
 from rankwise.estimators.data import Floats, Loaded, Matrix, State, Training
 from rankwise.estimators.neural._training import Encoding, Network, Rows, train_network
@@ -27,8 +28,10 @@ class NeuralRanker(Ranker):
     """A multilayer perceptron trained on batches of the objective, after some cross-entropy.
 
     Columns of numbers are standardized, missing ones become the mean with an indicator; columns of
-    words get embeddings. The epoch with the best metric on the rows held out is kept. The same
-    rows and ``random_state`` give the same model; the global random state is left as it was.
+    words get embeddings. More than two classes have a logit each, trained on the softmax
+    cross-entropy and then on the mean of the objective over the classes. The epoch with the best
+    metric on the rows held out is kept. The same rows and ``random_state`` give the same model; the
+    global random state is left as it was.
 
     Args:
         hidden: Units of the hidden layers.
@@ -38,7 +41,7 @@ class NeuralRanker(Ranker):
         batch_size: Rows of a batch. With ``groups`` a batch is whole lists of about this number of
             rows.
         positives: Positives of a batch. None: an eighth of it, or their share in the data if that
-            is more.
+            is more. With more than two classes a batch has about the shares of the data.
         learning_rate: Learning rate of AdamW.
         weight_decay: Weight decay of AdamW.
         device: Device of training and prediction, as torch names it.
@@ -64,6 +67,7 @@ class NeuralRanker(Ranker):
     takes_categories = True
     takes_disk = True
     takes_partial_epochs = True
+    takes_classes = True
 
     hidden: tuple[int, ...] = (64, 32)
     epochs: int = 200
@@ -101,13 +105,18 @@ class NeuralRanker(Ranker):
             ) from None
 
     def _work(self, data: Training) -> float:
-        widths = [data.train.X.shape[1], *self.hidden, 1]
+        widths = [data.train.X.shape[1], *self.hidden, _outputs(len(self.classes_))]
         weights = sum(above * below for above, below in pairwise(widths))
         return float(self.batch_size * weights)
 
     def _fit_scores(self, data: Training) -> None:
         device = self._device()
         train = data.train
+        if data.shares is not None and world_size() > 1:
+            raise ValueError(
+                f"a fit that {world_size()} processes share is for two classes, got "
+                f"{train.classes}; fit it in one process"
+            )
         self.encoding_ = Encoding.learn(train.X, train.weight, self.preparation_.categories)
         # Where all rows are one batch a row of weight 2 is the row twice, but for rounding.
         joined = world_size() * self.batch_size
@@ -141,17 +150,21 @@ class NeuralRanker(Ranker):
         encoding = self.encoding_
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are not touched
             torch.manual_seed(seed)
-            return Network(encoding.inputs, encoding.sizes.tolist(), self.hidden)
+            outputs = _outputs(len(self.classes_))
+            return Network(encoding.inputs, encoding.sizes.tolist(), self.hidden, outputs)
 
     def _run(self, network: Network, X: Matrix) -> Floats:
         """Return scores without a graph, by blocks, on the device and in the dtype of a network."""
         like = next(network.parameters())
         with torch.no_grad():
-            blocks = [torch.zeros(0, dtype=like.dtype)]  # a process may have no rows
+            several = _outputs(len(self.classes_)) > 1
+            empty = (0, len(self.classes_)) if several else (0,)
+            blocks = [torch.zeros(empty, dtype=like.dtype)]  # a process may have no rows
             for start in range(0, X.shape[0], _BLOCK):
                 numbers, codes = self.encoding_(X[start : start + _BLOCK], like.dtype)
                 blocks.append(network(numbers.to(like.device), codes.to(like.device)).cpu())
-        return np.asarray(torch.cat(blocks).numpy())
+        found = torch.cat(blocks)
+        return np.asarray((log_odds(found) if several else found).numpy())
 
     def _scores(self, X: Matrix) -> Floats:
         return self._run(self.network_, X)
@@ -175,6 +188,11 @@ class NeuralRanker(Ranker):
             raise ValueError(str(error)) from None
         self.history_ = state["history"].tolist()
         self.n_iter_ = len(self.history_)
+
+
+def _outputs(classes: int) -> int:
+    """Return the number of scores of a row: one for two classes."""
+    return 1 if classes == 2 else classes
 
 
 @contextmanager

@@ -16,10 +16,12 @@ from torch import Tensor, nn
 
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.distributed import AcrossProcesses
+from rankwise.estimators._classes import even_batches
 from rankwise.estimators.data import Floats, Matrix, Training, Vector, dense
 from rankwise.estimators.limits import part_of_time, time_is_up
 from rankwise.estimators.linear._search import moments
 from rankwise.estimators.names import entry_of, is_log_loss, objective_name
+from rankwise.estimators.neural._classes import ClassesObjective
 from rankwise.estimators.processes import average_gradients, from_first, own_rows, world_size
 from rankwise.naming.lookup import objective as named_objective
 from rankwise.naming.lookup import signature_of_objective
@@ -32,13 +34,15 @@ if TYPE_CHECKING:
 
 
 class Network(nn.Module):
-    """An embedding for every column of categories, then layers; one score per row.
+    """An embedding for every column of categories, then layers; one score per row, or several.
 
     Row 0 of an embedding is for categories that are missing or unknown; it starts at zero, which
     is the mean of the rows.
     """
 
-    def __init__(self, inputs: int, sizes: Sequence[int], hidden: Sequence[int]) -> None:
+    def __init__(
+        self, inputs: int, sizes: Sequence[int], hidden: Sequence[int], outputs: int = 1
+    ) -> None:
         super().__init__()
         widths = [min(32, 1 + size // 2) for size in sizes]
         self.embeddings = nn.ModuleList(
@@ -49,7 +53,7 @@ class Network(nn.Module):
         for units in hidden:
             layers += [nn.Linear(width, units), nn.ReLU()]
             width = units
-        layers.append(nn.Linear(width, 1))
+        layers.append(nn.Linear(width, outputs))
         self.layers = nn.Sequential(*layers)
         with torch.no_grad():
             for embedding in self.embeddings:
@@ -57,10 +61,10 @@ class Network(nn.Module):
                 embedding.weight[0] = 0
 
     def forward(self, numbers: Tensor, codes: Tensor) -> Tensor:
-        """Return the scores, (rows,)."""
+        """Return the scores, (rows,), or logits (rows, outputs)."""
         parts = [embedding(codes[:, i]) for i, embedding in enumerate(self.embeddings)]
-        scores: Tensor = self.layers(torch.cat([numbers, *parts], dim=1)).squeeze(1)
-        return scores
+        scores: Tensor = self.layers(torch.cat([numbers, *parts], dim=1))
+        return scores.squeeze(1) if scores.shape[1] == 1 else scores
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ def train_network(
             for part, module in parts.items():
                 module.load_state_dict(before[part])
             done = before["done"]
-        joined = AcrossProcesses(objective) if world > 1 else objective
+        joined = _joined(objective)
         positives = None if options.positives is None else world * options.positives
         drawn = epoch_batches(
             data, objective, world * options.batch_size, positives, first=stage and warm
@@ -190,12 +194,14 @@ def train_network(
     return history
 
 
-def objective_for(name: str, data: Training) -> Objective:
+def objective_for(name: str, data: Training) -> Objective | ClassesObjective:
     """Make the objective with what it needs to know of the training rows.
 
     Lists come whole, with their own share of positives: they get a prior only where it is required.
     """
     train = data.train
+    if data.shares is not None:
+        return ClassesObjective(name, data.shares, len(train))
     lists = None if train.groups is None else len(train.list_sizes)
     must = signature_of_objective(entry_of(name)).defaults.get("prior") is EMPTY
     prior = data.prior if lists is None or must else None
@@ -207,8 +213,20 @@ def objective_for(name: str, data: Training) -> Objective:
     return module
 
 
+def _joined(
+    objective: Objective | ClassesObjective,
+) -> Objective | ClassesObjective | AcrossProcesses:
+    """Return the objective of the joined batch, where several processes share the fit."""
+    if world_size() == 1 or isinstance(objective, ClassesObjective):
+        return objective
+    return AcrossProcesses(objective)
+
+
 def _loss(
-    objective: Objective | AcrossProcesses, data: Training, rows: Rows, scores: Tensor
+    objective: Objective | ClassesObjective | AcrossProcesses,
+    data: Training,
+    rows: Rows,
+    scores: Tensor,
 ) -> Tensor:
     train, device = data.train, scores.device
     target, weight, groups = (
@@ -217,6 +235,9 @@ def _loss(
     )
     assert target is not None
     item_ids = torch.from_numpy(rows).to(device)
+    if isinstance(objective, ClassesObjective):
+        of_classes: Tensor = objective(scores, target.long(), weight, item_ids)
+        return of_classes
     list_ids = None if groups is None else torch.unique(groups)
     inner = objective.objective if isinstance(objective, AcrossProcesses) else objective
     if isinstance(inner, PointwiseObjective):  # knows neither lists nor degrees
@@ -229,15 +250,25 @@ def _loss(
 
 
 def epoch_batches(
-    data: Training, objective: Objective, batch_size: int, positives: int | None, *, first: int = 0
+    data: Training,
+    objective: Objective | ClassesObjective,
+    batch_size: int,
+    positives: int | None,
+    *,
+    first: int = 0,
 ) -> Iterator[list[Rows]]:
     """Yield the batches of one epoch after another, from the ``first`` on, without end.
 
-    The rows as they come for a loss of single items; whole lists where there are lists; else
+    The rows as they come for a loss of single items; whole lists where there are lists; about the
+    shares of the classes where there are more than two, which every one of them is ranked by; else
     batches with a fixed number of positives, by default an eighth of the batch or their own share,
     whichever is more. Of all rows or, in partial epochs, of those of the epoch.
     """
     train = data.train
+    if data.shares is not None:
+        rng = np.random.default_rng(data.seed)
+        while True:
+            yield even_batches(train.target, batch_size, rng)
     if isinstance(objective, PointwiseObjective):
         rng = np.random.default_rng(data.seed)
         for epoch in count(first):

@@ -12,6 +12,8 @@ _SWATCH = """<svg class="swatch {color}" viewBox="0 0 22 10" aria-hidden="true">
 <line class="line" x1="1" x2="21" y1="5" y2="5"></line></svg>"""
 _KEY = """<button type="button" class="key" aria-pressed="true" data-toggle="{number}">{swatch}\
 <span class="name">{name}</span>{roles}</button>"""
+_CLASS_LEGEND = """<details class="legend" open><summary>Classes shown</summary>\
+<div class="keys" role="group" aria-label="Classes shown">{keys}</div></details>"""
 _LEGEND = """<details class="legend" open><summary>Candidates shown</summary>\
 <div class="keys" role="group" aria-label="Candidates shown">{keys}{bands}</div></details>"""
 
@@ -23,7 +25,11 @@ def color_class(run: Run, candidate: Candidate) -> str:
     if candidate is run.baseline:
         return "base"
     others = [c for c in run.candidates if c is not run.recommended and c is not run.baseline]
-    place = others.index(candidate)
+    return color_of_place(others.index(candidate))
+
+
+def color_of_place(place: int) -> str:
+    """Return the CSS class of the color of a place in an order: dashed from the seventh on."""
     return f"c{place % _COLORS}" + (" dashed" if place >= _COLORS else "")
 
 
@@ -55,3 +61,12 @@ def legend(run: Run, shown: Iterable[Candidate], *, bands: bool = False) -> Mark
         )
     box = Markup('<label class="bands"><input type="checkbox" data-bands>show all bands</label>')
     return fill(_LEGEND, keys=keys, bands=box if bands else None)
+
+
+def class_legend(keys: Iterable[tuple[str, str, str]]) -> Markup:
+    """Return buttons that show and hide classes, of their key, color class and label."""
+    made = [
+        fill(_KEY, number=key, swatch=fill(_SWATCH, color=color), name=label, roles=None)
+        for key, color, label in keys
+    ]
+    return fill(_CLASS_LEGEND, keys=made)

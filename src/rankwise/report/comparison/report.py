@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rankwise.report.comparison.markup import color_class
 from rankwise.report.comparison.run import read_run
+from rankwise.report.comparison.sections.classes import chart_names, class_curves, classes
 from rankwise.report.comparison.sections.curves import curves, lift, time
 from rankwise.report.comparison.sections.headline import headline, title_of
 from rankwise.report.comparison.sections.results import results
@@ -16,6 +17,7 @@ from rankwise.report.html import write_html
 
 _OF_LISTS = (groups, time)
 _OF_ROWS = (curves, time, scores, explorer, lift, calibration)
+_OF_CLASSES = (class_curves, time)
 
 
 def write_report(folder: Path | str) -> Path:
@@ -25,11 +27,15 @@ def write_report(folder: Path | str) -> Path:
     together raises a ValueError in one line, and an earlier report stays as it was.
     """
     run = read_run(Path(folder))
-    builders = (results, importance, *(_OF_LISTS if run.grouped else _OF_ROWS), columns, setting)
+    middle = (importance, *(_OF_LISTS if run.grouped else _OF_ROWS))
+    if run.classes:
+        middle = (classes, importance, *_OF_CLASSES)
+    builders = (results, *middle, columns, setting)
     sections = [each for build in builders if (each := build(run)) is not None]
+    names, colors = chart_names(run)
     known = {
-        "names": {each.number: each.title for each in run.drawn},
-        "colors": {each.number: color_class(run, each) for each in run.drawn},
+        "names": {each.number: each.title for each in run.drawn} | names,
+        "colors": {each.number: color_class(run, each) for each in run.drawn} | colors,
     }
     return write_html(
         run.folder / "index.html",

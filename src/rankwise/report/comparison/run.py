@@ -122,8 +122,32 @@ class Point:
     meaning: Text = ""
 
 
+@dataclass(frozen=True)
+class ClassGain(Estimate):
+    """The difference of a metric of one class to the baseline, adjusted for all classes."""
+
+    p_holm: Number = math.nan
+
+
+@dataclass(frozen=True)
+class OfClass:
+    """One of several classes on the test part: AP and AUROC against the rest, and their gains."""
+
+    label: Annotated[str, BeforeValidator(str), Field(validation_alias="class")]
+    rows: Number = math.nan
+    ap: Estimated = Estimate()
+    auc: Estimated = Estimate()
+    ap_base: Annotated[Estimated, Field(validation_alias="ap of the baseline")] = Estimate()
+    auc_base: Annotated[Estimated, Field(validation_alias="auc of the baseline")] = Estimate()
+    ap_gain: Annotated[ClassGain, Field(validation_alias="ap difference")] = ClassGain()
+    auc_gain: Annotated[ClassGain, Field(validation_alias="auc difference")] = ClassGain()
+
+
 class Predictions(NamedTuple):
-    """The test part: targets, and the predictions of every candidate."""
+    """The test part: targets, and the predictions of every candidate.
+
+    Scores and probabilities of several classes have the shape (rows, classes).
+    """
 
     target: Floats
     weight: Floats  # one everywhere if the run had none
@@ -155,6 +179,8 @@ class Run:
     remarks: Annotated[tuple[Text, ...], BeforeValidator(_list)] = ()
     importance: Importance | None = None
     operating_point: Point | None = None
+    classes: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()  # where there are several
+    by_class: Annotated[tuple[OfClass, ...], BeforeValidator(_list)] = ()
 
     @cached_property
     def baseline(self) -> Candidate | None:
@@ -201,7 +227,9 @@ def read_run(folder: Path) -> Run:
     chosen = results.get("recommended")
     if not isinstance(chosen, int) or not 0 <= chosen < len(rows):
         raise missing(path, "recommended", f"a number from 0 to {len(rows) - 1}")
-    predictions = read_predictions(folder / "predictions.npz", len(rows))
+    classes = results.get("classes")
+    several = len(classes) if isinstance(classes, list) else 0
+    predictions = read_predictions(folder / "predictions.npz", len(rows), several)
     if chosen not in predictions.scores:
         raise missing(folder / "predictions.npz", f"score_{chosen}", "that of the recommended")
     others, importance = results.get("other_metrics"), results.get("importance")
@@ -259,7 +287,7 @@ def read_object(path: Path) -> dict[str, object]:
     return value
 
 
-def read_predictions(path: Path, candidates: int) -> Predictions:
+def read_predictions(path: Path, candidates: int, classes: int = 0) -> Predictions:
     """Read the arrays of a run, checked against each other; pickled objects are refused."""
     try:
         arrays = read_npz(path)
@@ -273,8 +301,9 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
         raise missing(path, "target", "one value for each row of the test part")
     n = len(target)
     for name, array in arrays.items():
-        kept = name in ("target", "weight", "group") or name.startswith(("score_", "probability_"))
-        if kept and array.shape != (n,):
+        scored = name.startswith(("score_", "probability_"))
+        shape = (n, classes) if scored and classes else (n,)
+        if (scored or name in ("target", "weight", "group")) and array.shape != shape:
             raise UsageError(f"{path}: {name} must have the {n} rows of target, got {array.shape}")
 
     def column(name: str, low: float = -np.inf, high: float = np.inf, wanted: str = "") -> Floats:
@@ -290,11 +319,18 @@ def read_predictions(path: Path, candidates: int) -> Predictions:
     truth, group, weight = column("target"), arrays.get("group"), np.ones(n)
     if group is not None:
         group = np.unique(group, return_inverse=True)[1].astype(np.int64)
+    elif classes:
+        if not np.isin(truth, np.arange(classes)).all():
+            raise UsageError(f"{path}: target must hold numbers of the {classes} classes")
     elif not np.isin(truth, (0.0, 1.0)).all() or truth.min() == truth.max():
         raise UsageError(f"{path}: target must hold zeros and ones, both of them")
     if "weight" in arrays:
         weight = column("weight", 0.0, np.finfo(np.float64).max, "finite and ≥ 0")
-    if group is None and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0):
+    if (
+        group is None
+        and not classes
+        and not (weight[truth == 0].sum() > 0 and weight[truth == 1].sum() > 0)
+    ):
         raise UsageError(f"{path}: weight must be ≥ 0, and above 0 somewhere in each class")
     names = {kind: [f"{kind}_{n}" for n in range(candidates)] for kind in ("score", "probability")}
     scores = {n: column(name) for n, name in enumerate(names["score"]) if name in arrays}

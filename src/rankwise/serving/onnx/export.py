@@ -10,7 +10,7 @@ from rankwise.extras import require
 from rankwise.files import read_npz, write_whole
 from rankwise.serving.calibration import Calibrator, slope_beyond
 from rankwise.serving.files import RANKS, Header, Parts, read_model_header, read_ranker
-from rankwise.serving.scorer import Floats, ranker_parts
+from rankwise.serving.scorer import Floats, ranker_parts, require_two_classes
 
 require("rankwise.serving", "onnx")
 
@@ -37,7 +37,7 @@ def export_onnx(path: str | Path, out: str | Path) -> Path:
         The file.
 
     Raises:
-        UsageError: It is not such a file, or has a column of free text.
+        UsageError: It is not such a file, or has a column of free text or more than two classes.
 
     Example:
         >>> import tempfile
@@ -58,6 +58,8 @@ def export_onnx(path: str | Path, out: str | Path) -> Path:
         raise UsageError(f"{path}: there is no such model")
     with foreign_errors(f"{path}: cannot be exported to ONNX", ours_too=True):
         members, knots = _read(path)
+        for _, parts in members:
+            require_two_classes(parts)
         graph = Graph()
         known = [ranker_parts(*member) for member in members]
         inputs = add_inputs(graph, known[0]["preparation"], known[0]["names"])

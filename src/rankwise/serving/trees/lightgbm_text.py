@@ -37,11 +37,11 @@ _KNOWN = {*_BY_NODE, *_BY_LEAF, "num_leaves", "num_cat", "cat_boundaries", "cat_
 _KNOWN |= {"is_linear", "shrinkage"}
 
 
-def checked_trees(text: str) -> str:
+def checked_trees(text: str, outputs: int = 1) -> str:
     """Return the header and the trees of a text, without the parameters that made them.
 
     Raises:
-        ValueError: The text is not one that LightGBM writes for a single output.
+        ValueError: The text is not one that LightGBM writes for this number of outputs.
     """
     if len(text) > MAX_TREE_BYTES:
         raise ValueError(f"the text of the trees has {len(text):,} letters")
@@ -54,8 +54,9 @@ def checked_trees(text: str) -> str:
     header = _fields(lines)
     numbers = {name: _whole(header, name) for name in _HEADER if name != "version"}
     columns = numbers["max_feature_idx"] + 1
-    if numbers["num_class"] != 1 or numbers["num_tree_per_iteration"] != 1:
-        raise ValueError("its trees have several outputs")
+    if not numbers["num_class"] == numbers["num_tree_per_iteration"] == outputs:
+        several = "several outputs" if outputs == 1 else f"not {outputs} outputs"
+        raise ValueError(f"its trees have {several}")
     if not 1 <= columns <= MAX_SPARSE_FEATURE + 1:
         raise ValueError(f"it has {columns} columns")
     for name in _NAMED:
@@ -70,6 +71,8 @@ def checked_trees(text: str) -> str:
         _END.encode()
     ):
         raise ValueError("tree_sizes are not those of its trees")
+    if len(sizes) % outputs:
+        raise ValueError(f"it has {len(sizes)} trees, which are not rounds of {outputs}")
     for number, (start, end) in enumerate(pairwise(ends)):
         _require_tree(body[start:end].decode(), number, columns)
     return f"{head}\n\n{body[: ends[-1]].decode()}{_END}\n"

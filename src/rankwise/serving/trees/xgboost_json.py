@@ -35,8 +35,8 @@ _NO_PARENT = 2**31 - 1
 _MOST_CATEGORIES = 1 << 24
 
 
-def require_trees(text: str) -> None:
-    """Raise unless a text is trees of one output that XGBoost can follow.
+def require_trees(text: str, outputs: int = 1) -> None:
+    """Raise unless a text is trees of this number of outputs that XGBoost can follow.
 
     Raises:
         ValueError, KeyError, TypeError: The text is another one.
@@ -48,8 +48,9 @@ def require_trees(text: str) -> None:
     features = _whole(about["num_feature"], "num_feature")
     if booster["name"] != "gbtree":
         raise ValueError(f"its booster is {short_repr(booster['name'])}, not 'gbtree'")
-    if features > MAX_SPARSE_FEATURE + 1 or _whole(about["num_class"], "num_class") > 1:
-        raise ValueError("it has several classes or too many features")
+    classes = max(1, _whole(about["num_class"], "num_class"))
+    if features > MAX_SPARSE_FEATURE + 1 or classes != outputs:
+        raise ValueError(f"it has another number of classes than {outputs}, or too many features")
     if _whole(about.get("num_target", "1"), "num_target") != 1:
         raise ValueError("its trees have several outputs")
     for name in ("feature_names", "feature_types"):
@@ -60,8 +61,8 @@ def require_trees(text: str) -> None:
     count = _whole(model["gbtree_model_param"]["num_trees"], "num_trees")
     if not isinstance(trees, list) or len(trees) != count:
         raise ValueError(f"it announces {count} trees")
-    if _wholes(model["tree_info"], count) != [0] * count:
-        raise ValueError("tree_info must be 0 for each tree")
+    if any(one not in range(outputs) for one in _wholes(model["tree_info"], count)):
+        raise ValueError(f"tree_info must be below {outputs} for each tree")
     ends = model.get("iteration_indptr", [0, count])
     if _wholes(ends, len(ends)) != sorted(ends) or (ends[0], ends[-1]) != (0, count):
         raise ValueError("iteration_indptr must ascend from 0 to the number of trees")

@@ -17,6 +17,7 @@ from rankwise._grammar import split_names
 from rankwise.data import DataError
 from rankwise.naming import canonical_objective
 from rankwise.naming import objective as named_objective
+from rankwise.naming.classes import inner_metric
 from rankwise.report.format import candidate_title, in_sentence
 
 CLASSES = {"linear": "LinearRanker", "boosted": "BoostedRanker", "neural": "NeuralRanker"}
@@ -114,11 +115,13 @@ def candidates(metric: str, words: str) -> list[Candidate]:
 
 def objective_for(metric: str) -> str:
     """Return the objective of a metric; average precision for those without their own."""
-    try:
-        named_objective(metric, prior=0.5)
-    except ValueError:
-        return "ap"
-    return re.sub(r"\s*,\s*", ", ", metric.strip())
+    for name in (metric, inner_metric(metric)):  # a mean over classes has that of its metric
+        try:
+            named_objective(name, prior=0.5)
+        except ValueError:
+            continue
+        return re.sub(r"\s*,\s*", ", ", name.strip())
+    return "ap"
 
 
 def _known(objective: str) -> str:

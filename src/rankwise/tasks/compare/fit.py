@@ -105,7 +105,8 @@ def fit_members(
     if isinstance(features, DiskFeatures) and len(rows) < ON_DISK:
         features = features.frame()
     # Log-loss knows two classes: of relevances, some and none.
-    target = truth.target > 0 if candidate.is_log_loss else truth.target
+    of_two = candidate.is_log_loss and not table.classes
+    target = truth.target > 0 if of_two else truth.target
     y = target.astype(np.float64 if table.graded else np.int64)
     shared = {"metric": problem.metric, "text": table.reading.text or None, **more}
     made = []

@@ -116,13 +116,13 @@ def _columns_to_measure(features: MemoryFeatures, scores: Floats) -> list[int]:
     count = features.shape[1]
     if count <= _MAX_COLUMNS:
         return list(range(count))
-    centered = scores - scores.mean()
+    centered = scores - scores.mean(axis=0)
     strength = np.full(count, np.inf)
     for column in range(count):
         values = _numbers(features, column)
         if values is not None:  # words are not left out
             spread = values.std()
-            strength[column] = abs(centered @ values) / spread if spread > 0 else 0.0
+            strength[column] = np.abs(values @ centered).max() / spread if spread > 0 else 0.0
     return sorted(np.argsort(-strength, kind="stable")[:_MAX_COLUMNS].tolist())
 
 

@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from rankwise import metrics
 from rankwise.data import DataError
-from rankwise.naming import canonical_metric, metric
+from rankwise.naming import canonical_class_metric, canonical_metric, metric
 
 Floats = NDArray[np.float64]
 _OF_USERS = ("expected_reciprocal_rank", "inst")
@@ -25,11 +25,16 @@ _WORK = 1e7  # resampled items: one or two seconds a comparison
 _SHORT = 10_000  # rows up to which formulas pay: longer lists are sorted once for all metrics
 
 
-def resolve_metric(name: str, *, grouped: bool) -> str:
-    """Return the canonical name of a metric; a DataError for none, or one that needs lists."""
+def resolve_metric(name: str, *, grouped: bool, several: bool = False) -> str:
+    """Return the canonical name of a metric; a DataError for none, or one that needs lists.
+
+    ``several`` allows names of several classes, such as ``mauc``.
+    """
     try:
         found = metric(name)
     except ValueError as error:
+        if several and is_of_classes(name):
+            return canonical_class_metric(name)
         raise DataError(str(error)) from error
     if not grouped and found.metric.__name__ in NEED_GROUPS:
         raise DataError(
@@ -38,8 +43,32 @@ def resolve_metric(name: str, *, grouped: bool) -> str:
     return canonical_metric(name)
 
 
+def is_of_classes(name: str) -> bool:
+    """Return whether a name is that of a metric of several classes alone, such as ``mauc``."""
+    try:
+        metric(name)
+    except ValueError:
+        try:
+            canonical_class_metric(name)
+        except ValueError:
+            return False
+        return True
+    return False
+
+
+def require_two_classes(name: str) -> None:
+    """Raise on a metric of more than two classes."""
+    if is_of_classes(name):
+        raise DataError(
+            f'metric "{name}" is one of more than two classes, and the target has two; take one '
+            "such as ap or auc"
+        )
+
+
 def require_higher_is_better(name: str) -> None:
     """Raise on a metric to choose by of which lower is better."""
+    if is_of_classes(name):
+        return  # there is the AUC alone, and weighted means of others
     if not metric(name).higher_is_better:
         raise DataError(
             f'metric "{name}" is better when it is lower, and models are chosen by the highest '
@@ -49,7 +78,7 @@ def require_higher_is_better(name: str) -> None:
 
 def is_graded(name: str) -> bool:
     """Return whether a metric takes relevances rather than two classes."""
-    return metric(name).setting.kernel.graded
+    return not is_of_classes(name) and metric(name).setting.kernel.graded
 
 
 def takes_weights(name: str, weight: Floats | None) -> bool:

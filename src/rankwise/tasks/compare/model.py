@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -44,25 +44,40 @@ class Member:
     """A fitted ranker, and the ranks its scores had in training."""
 
     ranker: Ranker
-    knots: Floats = field(default_factory=lambda: np.zeros((2, 0)))
+    knots: tuple[Floats, ...] = ()  # one line per score of a row
 
     @classmethod
     def of(cls, ranker: Ranker, features: Features) -> Member:
         """Return a member with the ranks among the rows it was fitted on."""
-        return cls(ranker, rank_knots(cls(ranker).scores(features)))
+        scores = cls(ranker).scores(features)
+        columns = [scores] if scores.ndim == 1 else scores.T
+        return cls(ranker, tuple(rank_knots(column) for column in columns))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels of more than two classes, whose scores are (rows, classes); else empty."""
+        labels = self.ranker.classes_
+        return tuple(map(str, labels)) if len(labels) > 2 else ()
+
+    def ranked(self, scores: Floats) -> Floats:
+        """Return the log-odds of the ranks that scores would have had in training."""
+        if scores.ndim == 1:
+            return apply_ranks(self.knots[0], scores)
+        pairs = zip(self.knots, scores.T, strict=True)
+        return np.stack([apply_ranks(knots, column) for knots, column in pairs], axis=1)
 
     def scores(self, features: Features) -> Floats:
-        """Return the score of every row."""
+        """Return the score of every row, or of every row and class."""
         if isinstance(features, DiskFeatures):
             return np.concatenate([self.scores(batch) for batch in features.batches()])
         return self.ranker.decision_function(self._given(features))
 
     def probabilities(self, features: Features) -> Floats:
-        """Return the calibrated probability of every row."""
+        """Return the calibrated probability of every row, or of every row and class."""
         if isinstance(features, DiskFeatures):
             return np.concatenate([self.probabilities(batch) for batch in features.batches()])
-        found: Floats = self.ranker.predict_proba(self._given(features))[:, 1]
-        return found
+        found: Floats = self.ranker.predict_proba(self._given(features))
+        return found if self.classes else found[:, 1]
 
     def _given(self, features: MemoryFeatures) -> MemoryFeatures:
         named = hasattr(self.ranker, "feature_names_in_")
@@ -79,6 +94,12 @@ class Model:
     reading: Reading  # how the features are read from a file
     about: dict[str, str | None]  # target, positive, metric, candidate: for a reader of the folder
     training_rows: TrainingRows | None = None  # None: an estimator saved by itself
+    labels: tuple[str, ...] = ()  # of more than two classes, as the table writes them
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels of more than two classes, in the order of the scores of a row; else empty."""
+        return self.labels or self.members[0].classes
 
     def scores(self, features: Features) -> Floats:
         """Return the score of every row, higher first."""
@@ -106,7 +127,14 @@ class Model:
                 write_npz(made / TRAINING_ROWS, {"hashes": known.hashes})
             for number, member in enumerate(self.members):
                 member.ranker.save(made / f"{number}.ranker")
-            write_npz(made / RANKS, {str(n): m.knots for n, m in enumerate(self.members)})
+            if self.labels:
+                header["classes"] = list(self.labels)
+            knots = {
+                _rank_name(n, c, len(member.knots)): line
+                for n, member in enumerate(self.members)
+                for c, line in enumerate(member.knots)
+            }
+            write_npz(made / RANKS, knots)
             # Each file has a seal; together they say that the files belong to each other.
             header["files"] = {path.name: sha256_of(path) for path in sorted(made.iterdir())}
             write_whole(made / MODEL_HEADER, sealed_json(header))
@@ -115,9 +143,14 @@ class Model:
 
 def mean_rank(members: Sequence[Member], scores: Sequence[Floats]) -> Floats:
     """Return the mean of the log-odds of ranks that the scores of the members have."""
-    ranked = [apply_ranks(m.knots, each) for m, each in zip(members, scores, strict=True)]
+    ranked = [member.ranked(each) for member, each in zip(members, scores, strict=True)]
     mean: Floats = np.mean(ranked, axis=0)
     return mean
+
+
+def _rank_name(member: int, column: int, columns: int) -> str:
+    """Return the name of the ranks of a member, or of one of its classes."""
+    return str(member) if columns == 1 else f"{member}.{column}"
 
 
 def load_model(path: Path) -> Model:
@@ -129,10 +162,17 @@ def load_model(path: Path) -> Model:
     with foreign_errors(f"{path}: holds no model that rankwise wrote", DataError, ours_too=True):
         folder, header = read_model_header(path)
         knots = read_npz(folder / RANKS)
+        labels = tuple(map(str, header.get("classes", ())))
+        columns = len(labels) or 1
         members = tuple(
-            Member(Ranker.load(folder / f"{number}.ranker"), knots[str(number)])
+            Member(
+                Ranker.load(folder / f"{number}.ranker"),
+                tuple(knots[_rank_name(number, c, columns)] for c in range(columns)),
+            )
             for number in range(header["members"])
         )
+        if any(len(member.classes) != len(labels) for member in members):
+            raise ValueError("its rankers have other classes than the model")
         # The hashes of the rows may be left out of a model that is given away.
         counts = header.get("training_rows") if (folder / TRAINING_ROWS).exists() else None
         return Model(
@@ -140,6 +180,7 @@ def load_model(path: Path) -> Model:
             Reading(tuple(Rule(**rule) for rule in header["reading"])),
             header["about"],
             counts and TrainingRows(read_npz(folder / TRAINING_ROWS)["hashes"], **counts),
+            labels,
         )
 
 

@@ -223,7 +223,8 @@ def finish(search: Search, tuned: Tuned) -> Fitted:
         "target": problem.settings.target,
         "positive": table.positive,
     }
-    model = Model(members, table.reading, about, TrainingRows.of(table, plan))
+    known = TrainingRows.of(table, plan)
+    model = Model(members, table.reading, about, known, table.classes)
     scores = ranked = probability = np.zeros(0)
     if len(test):
         scores, ranked = fit.scored(members, problem, test)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split, Table, folds, read_table, split
 from rankwise.data.disk import DiskFeatures, read_disk_table
-from rankwise.data.splits import FEW, FOLDS, count_positives
-from rankwise.tasks.compare.metrics import Estimate, Floats, Truth, is_graded, require_weights
+from rankwise.data.splits import FEW, FOLDS, count_positives, rarest_count
+from rankwise.tasks.compare.classes import ClassTruth, require_for_classes
+from rankwise.tasks.compare.metrics import (
+    Estimate,
+    Floats,
+    Truth,
+    is_graded,
+    require_two_classes,
+    require_weights,
+)
 from rankwise.tasks.compare.operating import daily_rows
 from rankwise.tasks.compare.settings import Settings
 
@@ -42,10 +51,11 @@ class Problem:
     def truth(self, rows: Rows) -> Truth:
         """Return what scores of some rows are compared with."""
         table = self.table
+        weight = None if table.weight is None else table.weight[rows]
+        if table.classes:
+            return ClassTruth(table.target[rows], None, weight, len(table.classes))
         groups = None if table.groups is None else table.groups[rows]
-        return Truth(
-            table.target[rows], groups, None if table.weight is None else table.weight[rows]
-        )
+        return Truth(table.target[rows], groups, weight)
 
     def value(self, scores: Floats, rows: Rows, metric: str | None = None) -> float:
         """Return the metric (or another) of the scores of some rows."""
@@ -69,7 +79,9 @@ class Problem:
         if truth.groups is not None:
             ids, which = np.unique(truth.groups, return_inverse=True)
             return rows[rng.permutation(len(ids))[which] < max(least, round(share * len(ids)))]
-        classes = (rows[truth.target > 0], rows[truth.target <= 0])
+        classes = [rows[truth.target > 0], rows[truth.target <= 0]]
+        if self.table.classes:
+            classes = [rows[truth.target == number] for number in range(len(self.table.classes))]
         drawn = [rng.permutation(c)[: max(least, round(share * len(c)))] for c in classes]
         return np.sort(np.concatenate(drawn))
 
@@ -97,14 +109,19 @@ def pilot_problem(problem: Problem, count: int) -> Problem:
 def read_problem(settings: Settings) -> Problem:
     """Read the table and split it; nothing is written yet."""
     asked = settings.model_dump(include=_COLUMNS)
-    read = read_disk_table if settings.out_of_core else read_table
+    read = read_disk_table if settings.out_of_core else partial(read_table, several=True)
     table = read(settings.data, **asked, graded=is_graded(settings.metric))
+    if table.classes:
+        require_for_classes(settings, table)
+    else:
+        require_two_classes(settings.metric)
     if not table.names:
         left_out = f"; left out: {', '.join(table.left_out)} (--use takes one)"
         raise DataError(
             f"{table.path}: has no column left to learn from{left_out if table.left_out else ''}"
         )
-    require_weights(settings.metric, table.weight)
+    if not table.classes:
+        require_weights(settings.metric, table.weight)
     if settings.threshold is not None:  # before the training rather than after it
         daily_rows([settings.threshold], table, settings.rows_per_day)
     if not settings.repeats:
@@ -179,5 +196,5 @@ def _inside(table: Table, rows: Rows, test: Rows, seed: int) -> Plan:
 
 def _folds(table: Table, rows: Rows, seeds: range) -> list[tuple[Rows, Rows]]:
     """Return folds of some rows, each with at least two positives, drawn once per seed."""
-    count = max(2, min(FOLDS, count_positives(table, rows) // 2))
+    count = max(2, min(FOLDS, rarest_count(table, rows) // 2))
     return [pair for seed in seeds for pair in folds(table, rows, count=count, seed=seed)]

@@ -14,6 +14,7 @@ from rankwise.files import write_npz
 from rankwise.report import write_csv, write_json
 from rankwise.report.format import capitalized, full_name
 from rankwise.tasks.compare.budget import Budget
+from rankwise.tasks.compare.classes import METRICS, by_class
 from rankwise.tasks.compare.control import Controlled, controlled, explain
 from rankwise.tasks.compare.fit import Fitted
 from rankwise.tasks.compare.metrics import Estimate, every_metric, finite, takes_weights
@@ -73,19 +74,24 @@ class Outcome:
         table, plan, rows = self.problem.table, self.problem.plan, self.evaluation.rows
         grouped = table.groups is not None
         names = every_metric(len(rows), grouped=grouped, graded=table.graded)
+        if table.classes:
+            names = list(METRICS)
+        classes = table.class_counts(np.arange(len(table))) if table.classes else {}
         counts = {
             "rows_without_target": table.without_target,
             "rows_of_weight_0": table.without_weight,
             "periods": plan.parts.periods(table),  # from when to when, with a time column
-            "rows_per_day": rows_per_day(table),
+            "rows_per_day": None if classes else rows_per_day(table),
+            "classes": classes,
         }
+        of_classes = {} if not classes else {"classes": list(classes), "by_class": self._by_class}
         return {
             "metric": self.problem.metric,
             "data": {
                 "path": str(table.path),
                 "rows": len(table),
                 "features": len(table.names),
-                "positives": table.positives,
+                **({} if classes else {"positives": table.positives}),
                 "train": len(plan.parts.train),
                 "validation": len(plan.parts.validation),
                 "test": len(rows),
@@ -119,9 +125,15 @@ class Outcome:
             "other_metrics": {
                 name: [finite(self.evaluation.value(n, name)) for n in range(len(self.fitted))]
                 for name in names
-                if name != self.problem.metric and takes_weights(name, table.weight)
+                if name != self.problem.metric
+                and (table.classes or takes_weights(name, table.weight))
             },
+            **of_classes,
         }
+
+    @property
+    def _by_class(self) -> list[dict[str, object]]:
+        return by_class(self.evaluation, self.choice.recommended, self.choice.baseline)
 
     def _operating_point(self) -> dict[str, object] | None:
         """Return the threshold of the recommended candidate by the rule, if one is given."""
@@ -172,6 +184,8 @@ class Outcome:
             return f"{same}, so the difference is 0{why}."
         if math.isclose(self.tests[numbers[0]].mean, 1.0):
             both = "Both rank every positive above every negative"
+            if self.problem.table.classes:
+                both = "Both rank the rows of every class above all others"
             return f"{both}, so the difference to {base.words} is 0."
         metric = full_name(self.problem.metric)
         return (
@@ -203,7 +217,11 @@ class Outcome:
             remarks.append(f"cut short by --budget, and maybe better with more of it: {short}")
         for each in self.fitted:  # next to one that did not learn, every other looks good
             splits = self.problem.plan.splits[: len(each.folds)]
-            chance = [self.problem.value(np.zeros(len(rows)), rows) for _, rows in splits]
+            shapes = [fold.scores.shape for fold in each.folds]
+            chance = [
+                self.problem.value(np.zeros(shape), rows)
+                for shape, (_, rows) in zip(shapes, splits, strict=True)
+            ]
             bad = sum(value <= level for value, level in zip(each.values, chance, strict=True))
             if bad:
                 name = capitalized(each.candidate.words)

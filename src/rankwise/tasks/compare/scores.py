@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,8 +15,21 @@ from rankwise.data.files import format_of, read_svmlight, require_columns, scan_
 from rankwise.data.table import QUERY
 from rankwise.files import nan_to_none
 from rankwise.metrics import Interval, OperatingPoint
-from rankwise.report.comparison.run import number, read_run
+from rankwise.report.comparison.run import Run, number, read_run
 from rankwise.tasks.compare import metrics as measures
+from rankwise.tasks.compare.class_scores import (
+    ClassScores,
+    OfClass,
+    classes_frame,
+    classes_json,
+    evaluate_class_scores,
+    has_class_scores,
+    measure_classes,
+    prediction_columns,
+    prediction_names,
+)
+from rankwise.tasks.compare.classes import METRICS as CLASS_METRICS
+from rankwise.tasks.compare.classes import ClassTruth
 from rankwise.tasks.compare.metrics import Floats, Truth
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, read_rule
@@ -36,7 +49,10 @@ _ALL = "all"
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """A score and a probability for every row, after the columns that were kept."""
+    """A score and a probability for every row, after the columns that were kept.
+
+    Of more than two classes the most likely one, and a score and a probability for each.
+    """
 
     frame: pl.DataFrame
     warning: str | None = None  # that the model was trained on these rows
@@ -67,12 +83,16 @@ def predict_file(
     """
     loaded = load_model(model)
     features, remarks = read_columns(data, loaded.reading)
-    kept = kept_columns(data, keep)
+    own = (*prediction_names(loaded.classes), IN_TRAINING) if loaded.classes else _WRITTEN
+    kept = kept_columns(data, keep, own)
     if rows is not None:
         if rows.max(initial=-1) >= features.shape[0]:
             raise DataError(f"{data}: has {features.shape[0]} rows, row {rows.max() + 1} is wanted")
         features, kept = features[rows], kept[rows] if kept.width else kept
-    columns = {"score": loaded.scores(features), "probability": loaded.probabilities(features)}
+    scores, shares = loaded.scores(features), loaded.probabilities(features)
+    columns: Mapping[str, pl.Series | Floats] = {"score": scores, "probability": shares}
+    if loaded.classes:
+        columns = prediction_columns(loaded.classes, scores, shares)
     made, warning, known = pl.DataFrame(columns), None, loaded.training_rows
     if known is not None:
         marks = known.among(features, loaded.reading.names)
@@ -88,7 +108,9 @@ def predict_file(
     return Predictions(kept.hstack(made) if kept.width else made, warning, remarks)
 
 
-def kept_columns(path: Path, keep: Sequence[str]) -> pl.DataFrame:
+def kept_columns(
+    path: Path, keep: Sequence[str], written: Collection[str] = _WRITTEN
+) -> pl.DataFrame:
     """Return the columns named, or every column for ``all``, with the values of the file.
 
     A string may name several columns, separated by commas. A column that the predictions have
@@ -100,7 +122,7 @@ def kept_columns(path: Path, keep: Sequence[str]) -> pl.DataFrame:
     columns = source.collect_schema().names()
     names = _names(keep, columns)
     require_columns(path, columns, names, "--keep")
-    taken = [name for name in names if name in _WRITTEN]
+    taken = [name for name in names if name in written]
     if taken:
         raise DataError(
             f"{path}: --keep cannot keep the column {taken[0]!r}, since the predictions have a "
@@ -152,6 +174,7 @@ class EvaluationResult:
     slices: tuple[Slice, ...] = ()  # of the columns that the rows are cut by
     more_paths: tuple[Path, ...] = ()  # further files, whose rows are part of the same list
     bounded: bool = False  # whether the values come from counts, with hard bounds
+    by_class: tuple[OfClass, ...] = ()  # where the target has more than two classes
 
     @property
     def warning(self) -> str | None:
@@ -162,6 +185,8 @@ class EvaluationResult:
     def caption(self) -> str:
         """The size of the data in words."""
         words = f"{self.rows} rows, {self.positives} positives"
+        if self.by_class:
+            words = f"{self.rows} rows, means over {len(self.by_class)} classes"
         if self.without_target:
             words += f" ({self.without_target} more rows without a target, left out)"
         if self.more_paths:
@@ -186,7 +211,7 @@ class EvaluationResult:
             "memory": "bounded" if self.bounded else "all",
             "candidate": self.candidate,
             "rows": self.rows,
-            "positives": self.positives,
+            **({} if self.by_class else {"positives": self.positives}),
             "rows_trained_on": self.trained_on,
             "rows_without_target": self.without_target,
             "lists": self.lists,
@@ -194,10 +219,13 @@ class EvaluationResult:
             "metrics": nan_to_none(numbers),
             "operating_points": [as_json(each, self.column) for each in self.points.values()],
             **({"slices": slices_json(self.slices)} if self.slices else {}),
+            **({"classes": classes_json(self.by_class)} if self.by_class else {}),
         }
 
     def as_frame(self) -> pl.DataFrame:
-        """Return the numbers as a table, with the slices below those of all rows."""
+        """Return the numbers as a table, with the slices or classes below those of all rows."""
+        if self.by_class:
+            return classes_frame(self.metrics, self.rows, self.by_class)
         lists = None if self.lists is None else self.lists - self.left_out
         counts = {"rows": self.rows, "positives": self.positives, "lists": lists}
         return as_frame(self.metrics, counts, self.slices)
@@ -223,12 +251,23 @@ def evaluate_scores(
     predict`` has marked as trained on are counted. ``rules`` choose thresholds. With ``by`` the
     metrics named, or the first of those that suit the data, are also computed for every value of
     these columns.
+
+    Where the file has no column ``score`` but one for every class of the target, such as
+    ``score_setosa``, the metrics are means over the classes.
     """
     for rule in rules:
         read_rule(rule, grouped=group is not None)
     grouped = group is not None
-    asked = [measures.resolve_metric(name, grouped=grouped) for name in metrics or ()]
+    asked = [measures.resolve_metric(n, grouped=grouped, several=True) for n in metrics or ()]
     graded = bool(asked) and all(map(measures.is_graded, asked))
+    if positive is None and has_class_scores(path, score):
+        _require_two(path, {"--group": group, "--by": by, "--threshold": rules})
+        several = evaluate_class_scores(
+            path, target=target, score=score, metrics=metrics, seed=seed
+        )
+        return _of_classes(path, several)
+    for name in asked:
+        measures.require_two_classes(name)
     table = read_table(
         path, target=target, score=score, group=group, positive=positive, graded=graded, time=time
     )
@@ -258,6 +297,30 @@ def evaluate_scores(
     )
 
 
+def _of_classes(path: Path, found: ClassScores) -> EvaluationResult:
+    return EvaluationResult(
+        path,
+        found.rows,
+        0,
+        None,
+        0,
+        found.metrics,
+        trained_on=trained_on(path),
+        without_target=found.without_target,
+        by_class=found.by_class,
+    )
+
+
+def _require_two(path: Path, options: Mapping[str, object]) -> None:
+    """Raise on options that more than two classes do not have."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise DataError(
+            f"{path}: {given[0]} is for a target of two classes; name one class with --positive, "
+            "and its scores with --score"
+        )
+
+
 def evaluate_run(
     folder: Path,
     *,
@@ -275,6 +338,9 @@ def evaluate_run(
     """
     require_run(folder)
     run = read_run(folder)
+    if run.classes:
+        _require_two(folder, {"--threshold": rules})
+        return _evaluate_class_run(folder, run, metrics, seed)
     for rule in rules:
         read_rule(rule, grouped=run.grouped)
     kept, graded = run.predictions, run.config.get("positive_value") is None
@@ -303,6 +369,20 @@ def evaluate_run(
         points=choose_points(rules, values, truth, rows_per_day or own, of_run=True),
         column=column,
     )
+
+
+def _evaluate_class_run(
+    folder: Path, run: Run, metrics: Sequence[str] | None, seed: int | None
+) -> EvaluationResult:
+    kept = run.predictions
+    weight = kept.weight if run.config.get("weight") else None
+    truth = ClassTruth(kept.target, None, weight, len(run.classes))
+    drawn = int(number(run.config.get("seed", 0))) if seed is None else seed
+    scores = kept.scores[run.recommended.number]
+    names = metrics or list(dict.fromkeys([run.metric, *CLASS_METRICS]))
+    found, by_class = measure_classes(truth, run.classes, scores, names, seed=drawn)
+    rows, name = len(kept.target), run.recommended.name
+    return EvaluationResult(folder, rows, 0, None, 0, found, candidate=name, by_class=by_class)
 
 
 def _measure(

@@ -114,13 +114,22 @@ class Evaluation:
             return None
         noun = "positives" if table.groups is None else "lists with a positive"
         size = f"{self.description} has {tested} {noun}, fewer than {_DECIDABLE}"
+        if table.classes:
+            counts = table.class_counts(self.rows)
+            rarest = min(counts, key=lambda label: counts[label])
+            size = (
+                f"{self.description} has {counts[rarest]} rows of the class {rarest!r}, and a mean "
+                f"over the classes is as uncertain as one of {tested} positives, fewer than "
+                f"{_DECIDABLE}"
+            )
         said = f"Nothing can be decided: {size}."
         if settings.repeats:
             return f"{said} More rows are needed."
         if settings.time is not None:
             return f"{said} Test on a longer time: more rows are needed."
         every = count_positives(table, np.arange(len(table)))
-        return f"{said} Pass --repeats 5 to test on all {every} by repeated cross-validation."
+        on_all = "all rows" if table.classes else f"all {every}"
+        return f"{said} Pass --repeats 5 to test on {on_all} by repeated cross-validation."
 
     def scores(self, number: int) -> Floats:
         """Return scores of these rows by models that have not seen them."""
@@ -143,14 +152,14 @@ class Evaluation:
     def estimate(self, number: int) -> Estimate:
         """Return the metric that decides, with its interval."""
         if self.repeats:
-            return corrected(self._values(number), *self._sizes).within(0.0, 1.0)
+            return corrected(self._values(number), *self.sizes).within(0.0, 1.0)
         return self.problem.estimate(self.scores(number), self.rows)
 
     def difference(self, number: int, base: int) -> Estimate:
         """Return the metric of one candidate minus that of another, paired."""
         if self.repeats:
             pairs = zip(self._values(number), self._values(base), strict=True)
-            return corrected([one - other for one, other in pairs], *self._sizes)
+            return corrected([one - other for one, other in pairs], *self.sizes)
         if self.same_ranking(number, base):
             return Estimate(0.0, 0.0, 0.0, 1.0)
         return self.problem.difference(self.scores(number), self.scores(base), self.rows)
@@ -170,7 +179,9 @@ class Evaluation:
     def same_ranking(self, number: int, base: int) -> bool:
         """Return whether two candidates put all tested rows in the same order, ties included."""
         return all(
-            np.array_equal(rankdata(fitted[number].test), rankdata(fitted[base].test))
+            np.array_equal(
+                rankdata(fitted[number].test, axis=0), rankdata(fitted[base].test, axis=0)
+            )
             for _, fitted in self.folds
         )
 
@@ -181,7 +192,8 @@ class Evaluation:
         ]
 
     @property
-    def _sizes(self) -> tuple[int, int]:
+    def sizes(self) -> tuple[int, int]:
+        """The rows that a model is trained on and those it is tested on."""
         parts = self.problem.plan.parts
         return len(parts.development), len(parts.test)
 

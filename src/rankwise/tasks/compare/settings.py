@@ -95,7 +95,7 @@ class Settings(TaskSettings):
             resolve_metric,
         )
 
-        metric = resolve_metric(self.metric, grouped=self.group is not None)
+        metric = resolve_metric(self.metric, grouped=self.group is not None, several=True)
         require_higher_is_better(metric)
         object.__setattr__(self, "metric", metric)
         if self.threshold is not None:

@@ -9,8 +9,8 @@ from pathlib import PurePath
 import numpy as np
 
 from rankwise.report import format as fmt
-from rankwise.report.comparison.curves import Floats
 from rankwise.report.comparison.run import Candidate, Run, number
+from rankwise.report.comparison.sections.classes import among_first, in_top, rarest
 from rankwise.report.comparison.sections.scores import values_by_group
 from rankwise.report.html import Headline
 from rankwise.report.verdict import Record, counted
@@ -20,6 +20,8 @@ def title_of(run: Run) -> str:
     """Return the title of the report: the metric and the data."""
     path = run.data.get("path") or run.config.get("data") or run.folder.name
     name = PurePath(str(path)).name or "these data"
+    if run.classes:
+        name = f"{len(run.classes)} classes of {name}"
     return f"{fmt.capitalized(fmt.full_name(run.metric))} on {name}"
 
 
@@ -40,9 +42,11 @@ def sentence(run: Run) -> str:
     given, both = run.predictions, [run.recommended, *([rival] if rival else [])]
     if given.group is not None:
         return _lists_won(run, both)
+    if run.classes:
+        return _classes_found(run, both)
     positive = given.target == 1
     k = _round_number(int(positive.sum()), len(positive) // 2)
-    found = [_in_top(given.scores[each.number], k)[positive] for each in both]
+    found = [in_top(given.scores[each.number], k)[positive] for each in both]
     target = run.config.get("target")
     words = (
         f"{both[0].title}, finds {{count}} of the {{total}} positives"
@@ -81,6 +85,18 @@ def _lists_won(run: Run, both: Sequence[Candidate]) -> str:
     )
 
 
+def _classes_found(run: Run, both: Sequence[Candidate]) -> str:
+    found = [among_first(run, each.number) for each in both]
+    words = (
+        f"{both[0].title}, ranks {{count}} of the {{total}} test rows among the first of their own "
+        "class"
+    )
+    if len(both) == 1:
+        count, total = fmt.count(round(found[0].sum())), fmt.count(len(found[0]))
+        return f"{words.format(count=count, total=total)}."
+    return counted(words, found[1], found[0], _against(*both))
+
+
 def _round_number(least: int, most: int) -> int:
     """Return the first of 1, 2, 5, 10, 20, … from ``least`` on, or the last up to ``most``."""
     rounds: list[int] = [digit * 10**power for power in range(10) for digit in (1, 2, 5)]
@@ -88,17 +104,11 @@ def _round_number(least: int, most: int) -> int:
     return above if above <= most else max(each for each in rounds if each <= max(1, most))
 
 
-def _in_top(scores: Floats, k: int) -> Floats:
-    """Return how likely each row is among the first k; tied rows share the places left."""
-    last = np.partition(scores, -k)[-k]
-    above, tied = scores > last, scores == last
-    return np.where(above, 1.0, np.where(tied, (k - above.sum()) / tied.sum(), 0.0))
-
-
 def _tiles(run: Run) -> dict[str, tuple[str, str, str]]:
     best, given = run.recommended, run.predictions
     name = fmt.full_name(run.metric)
-    tiles = {name: (fmt.decimal(best.test.value), fmt.between(best.test), fmt.meaning(run.metric))}
+    said = f"mean over {len(run.classes)} classes" if run.classes else fmt.meaning(run.metric)
+    tiles = {name: (fmt.decimal(best.test.value), fmt.between(best.test), said)}
     if (gain := best.difference) is not None:
         p = fmt.p_value(gain.p) if gain.p < 0.001 else f"=\u00a0{fmt.p_value(gain.p)}"
         known = (fmt.between(gain, fmt.signed), "" if math.isnan(gain.p) else f"p\u00a0{p}")
@@ -108,6 +118,11 @@ def _tiles(run: Run) -> dict[str, tuple[str, str, str]]:
     every, rows = number(run.data.get("rows")), fmt.count(len(given.target))
     if given.group is not None:
         tiles["test rows"] = (rows, f"in {fmt.counted(int(given.group.max()) + 1, 'list')}", "")
+    elif run.classes:
+        words = f"of {len(run.classes)} classes"
+        least = rarest(run.by_class) if run.by_class else None
+        fine = f"{fmt.count(least.rows)} of the rarest, {least.label}" if least else ""
+        tiles["test rows"] = (rows, words, fine)
     else:
         positive = given.target == 1
         share = fmt.percent(float(given.weight[positive].sum() / given.weight.sum()))
