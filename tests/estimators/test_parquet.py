@@ -294,7 +294,5 @@ class TestPartialEpochs:
     def test_trees_and_lists_need_all_rows(self, numbers, tmp_path):
         path = written(numbers.with_columns(query=pl.Series(np.arange(900) // 9)), tmp_path)
         for ranker, groups in ((RANKERS["xgboost"], None), (LinearRanker("ap"), "query")):
-            with pytest.raises(
-                ValueError, match=r"epoch_fraction must be 1 for .* groups"
-            ):
+            with pytest.raises(ValueError, match=r"epoch_fraction must be 1 for .* groups"):
                 ranker.fit_parquet(path, "y", groups=groups, epoch_fraction=0.5)

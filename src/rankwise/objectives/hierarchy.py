@@ -51,8 +51,8 @@ def tree_relevance(
     """Turn the levels that items share with their queries into the relevances of H-AP.
 
     An item that shares l of L levels has the relevance (l/L)^α / n_l, where n_l is the number of
-    such items in its list. So all items of a level together weigh (l/L)^α, however many there are; where a
-    coarse level has few of them, each may weigh more than one of a finer level.
+    such items in its list. So all items of a level together weigh (l/L)^α, however many there are;
+    where a coarse level has few of them, each may weigh more than one of a finer level.
 
     Args:
         levels: Shared levels, shape (queries, items), from :func:`shared_levels`.

@@ -1,3 +1,4 @@
+from rankwise.training._tracking import tracking
 from rankwise.training.checkpoint import CHECKPOINT
 from rankwise.training.devices import (
     PRECISIONS,
@@ -35,7 +36,6 @@ from rankwise.training.task import (
 )
 from rankwise.training.threads import reproducible
 from rankwise.training.trackers import Tracker, make_tracker
-from rankwise.training._tracking import tracking
 from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation, fit
 
 __all__ = [

@@ -204,9 +204,7 @@ def test_a_cut_of_the_reciprocal_rank_counts_hits_alone(tmp_path):
     assert 0 < np.nanmean(expected) < np.nanmean(found["mrr"].values)
 
 
-@pytest.mark.parametrize(
-    "name", ["auc", "precision", "ndcg(gain=cubic)", "ap(gain=linear)", "@"]
-)
+@pytest.mark.parametrize("name", ["auc", "precision", "ndcg(gain=cubic)", "ap(gain=linear)", "@"])
 def test_metrics_that_are_none(name):
     with pytest.raises(UsageError):
         evaluate_run({}, {}, [name])
