@@ -30,8 +30,9 @@ class FrozenOutputs:
     @torch.no_grad()
     def __init__(self, texts: Sequence[str], trained: int, length: int) -> None:
         full = SentenceTransformer(str(weights()), device="cpu").eval()
-        self.bert: Any = full[0].auto_model
-        layers = list(self.bert.encoder.layer)
+        transformer: Any = full[0]
+        bert = transformer.auto_model
+        layers = list(bert.encoder.layer)
         self.last = nn.ModuleList(layers[-trained:])
         self.place = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         tokens = full.tokenizer(
@@ -46,7 +47,7 @@ class FrozenOutputs:
         order = self.mask.sum(1).argsort()
         for rows in order.split(64):
             width = int(self.mask[rows].sum(1).max())
-            hidden = self.bert.embeddings(tokens["input_ids"][rows, :width])
+            hidden = bert.embeddings(tokens["input_ids"][rows, :width])
             for layer in layers[:-trained]:
                 hidden = run(layer, hidden, self.mask[rows, :width])
             parts.append(nn.functional.pad(hidden, (0, 0, 0, length - width)))
