@@ -111,7 +111,8 @@ def threads() -> Iterator[Result]:
         ("10⁵ lists of 10 scores", short, 0.5),
     ):
         run = forward_backward(OneSidedHuber(0.1), *split(scores, positives), method="compiled")
-        elapsed, worked = {}, {}
+        elapsed: dict[int, float] = {}
+        worked: dict[int, float] = {}
         before = torch.get_num_threads()
         for number in (1, THREADS) * 4:
             torch.set_num_threads(number)

@@ -44,7 +44,8 @@ def fitted(make: Callable[[str], Ranker]) -> Fit:
 
 def joined(*parts: Part) -> Part:
     """All rows of some parts."""
-    return Part(*(np.concatenate([getattr(p, name) for p in parts]) for name in ("X", "target")))
+    rows, target = (np.concatenate([getattr(p, name) for p in parts]) for name in ("X", "target"))
+    return Part(rows, target)
 
 
 def training(train: Part, valid: Part, metric: str, seed: int) -> Training:

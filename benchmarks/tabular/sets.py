@@ -43,7 +43,7 @@ def parted(rows: Part, seed: int) -> Parts:
 
 def inner(parts: Parts, seed: int) -> Parts:
     """The rows that are not the last part, parted again: what a form may be chosen on."""
-    both: list[NDArray[Any]] = [
+    rows, target = (
         np.concatenate([getattr(part, name) for part in parts[:2]]) for name in ("X", "target")
-    ]
-    return parted(Part(*both), 1000 + seed)
+    )
+    return parted(Part(rows, target), 1000 + seed)

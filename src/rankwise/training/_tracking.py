@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankwise.errors import foreign_errors
 from rankwise.files import parse_json
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 TRACKING = "tracking.json"
 """File of a run folder with the runs of the trackers, by which a resumed training finds them."""
 
-_ARTIFACTS = ("index.html", "report.html", "results.json", "metrics.csv", "config.json")
-_ARTIFACTS += ("config.yaml", "README.md")
+_ARTIFACTS = (
+    *("index.html", "report.html", "results.json", "metrics.csv", "config.json", "config.yaml"),
+    "README.md",
+)
 _active: ContextVar[Tracking | None] = ContextVar("tracking", default=None)
 
 
@@ -83,7 +85,8 @@ class Session:
         self.folder = folder
         known = folder.read(TRACKING)
         with foreign_errors(f"{folder.path / TRACKING}: is not a file of runs of trackers"):
-            before = {"step": -1, "runs": {}} if known is None else parse_json(known)
+            before: dict[str, Any] = {"step": -1, "runs": {}}
+            before |= {} if known is None else parse_json(known)
             self.step, self.runs = int(before["step"]), dict(before["runs"])
         self.trackers: dict[str, Tracker] = {text: make_tracker(text) for text in targets}
 
