@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,11 @@ def whole_catalog_step() -> list[Result]:
             scores @ items
             scores.T @ some
 
-    calls = [lambda: step(short=True), lambda: step(short=False), products]
+    calls: list[Callable[[], object]] = [
+        lambda: step(short=True),
+        lambda: step(short=False),
+        products,
+    ]
     short, general, bare = seconds_side_by_side(calls, repeats=7)
     what = f"softmax step, {STEP_USERS} users × {STEP_ITEMS:,} items, {DIMENSION}-d"
     detail = {"step": short, "step with whole lists": general, "products": bare}
