@@ -36,6 +36,7 @@ class Subject:
     make: Callable[..., Any]
     dense: Callable[[Tensor, Tensor], Tensor]
     graded: bool = False
+    shares: bool = False  # relevances are between 0 and 1
     cosines: bool = False  # defined between -1 and 1
     pointwise: bool = False
     copies: bool = True  # weight 2 is the item twice
@@ -57,6 +58,7 @@ def subjects() -> list[Subject]:
             row.objective,
             row.dense,
             graded=row.graded,
+            shares=row.shares,
             copies=str(row) != "ListMLE",  # whose second copy is drawn after the first
             tolerance=10 * row.tolerance,
         )
@@ -149,7 +151,8 @@ class Draw:
         elif labels == "one class":
             target[:] = bool(self.number(0, 1))
         if subject.graded:
-            return torch.randint(1, 4, (size,), generator=self.generator) * target
+            relevance = torch.randint(1, 4, (size,), generator=self.generator) * target
+            return relevance / 4 if subject.shares else relevance
         return target
 
 

@@ -29,6 +29,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "boosting": ("boosting",),
     "data": ("data", "data.images", "data.detection", "data.interactions", "data.letor"),
     "training": ("training",),
+    "serving": ("serving",),
     "vision": ("vision",),
     "text": ("text",),
     "theory": ("theory",),

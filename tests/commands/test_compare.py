@@ -88,7 +88,7 @@ def test_a_failure_is_one_line_and_1(tmp_path, data, monkeypatch):
     ("arguments", "message"),
     [
         (["--target", "z"], "there is no target column 'z'; the 5 columns are: a, b, c, word, y"),
-        (["--target", "word"], "has 3 values"),
+        (["--target", "word", "--threshold", "recall>=.9"], "classes"),
         (["--target", "y", "--positive", "7"], "--positive must be one of them"),
         (["--target", "y", "--metric", "ndcg@10"], "with --group"),
         (["--target", "y", "--metric", "auk"], 'did you mean "auc"'),

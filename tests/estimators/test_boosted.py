@@ -111,7 +111,7 @@ def test_folds_are_the_mean_of_models_that_each_hold_out_one_part(rows, engine, 
     for fold in range(3):
         held = of_row == fold
         one = BoostedRanker(**{**SMALL, **options})
-        one.preparation_ = model.preparation_
+        one.preparation_, one.classes_ = model.preparation_, model.classes_
         parts = data.train.rows(~held), data.train.rows(held)
         one._fit_scores(replace(data, train=parts[0], held_out=parts[1], seed=data.seed + fold))
         each.append(one._scores(X))

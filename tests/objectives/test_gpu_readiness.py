@@ -30,7 +30,7 @@ ALLOWED = {
     "pairs/ragged.py: _rectangle",
     # Pairs in the order of their relevances.
     "pairs/ordered.py: pair_sum_below",
-    "pairs/rows.py: _regroup",
+    "pairs/ragged.py: restore",
     # Memories by item, of padded lists.
     "memory/fcco.py: track",
     "objectives/partial_auc/_cvar.py: descend",

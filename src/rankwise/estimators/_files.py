@@ -88,6 +88,8 @@ def load_ranker(cls: type[R], path: Path) -> R:
     """Read a ranker of a class or a subclass of it."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a model that Ranker.save wrote")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such model")
     with foreign_errors(f"{path} is not a model that Ranker.save wrote", ours_too=True):
         ranker = _restored(cls, *read_ranker(path))
     if not isinstance(ranker, cls):

@@ -509,7 +509,7 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         scores = self._raw_scores(X)
         lists = read_groups(groups, len(scores))
-        graded, _ = self._kinds_of_target(grouped=lists is not None)
+        graded = lists is not None and is_graded(self._objective_name)
         _, target = read_target(y, graded=graded, classes=self.classes_, rows=len(scores))
         weight = read_weight(sample_weight, target)
         evaluate = metric_value if len(self.classes_) == 2 else class_value

@@ -46,8 +46,8 @@ def cosine_ema_rate(epoch: int, epochs: int, lowest: float) -> float:
 def set_ema_rate(module: nn.Module, ema_rate: float) -> None:
     """Set the rate of all FCCO averages of an objective or a pooling.
 
-    The rate is not part of the ``state_dict``: set it at the start of every epoch, also of the first
-    one after a resume.
+    The rate is not part of the ``state_dict``: set it at the start of every epoch, also of the
+    first one after a resume.
 
     Args:
         module: Objective or pooling with a memory.

@@ -33,7 +33,7 @@ def class_metric(name: str) -> ClassMetric:
     Example:
         >>> from rankwise.naming import class_metric
         >>> class_metric("mauc"), class_metric("opauc(max_fpr=.1)")
-        (auroc(scheme='ovo'), partial_auroc(max_fpr=0.1))
+        (auc(scheme='ovo'), opauc(max_fpr=0.1))
     """
     inner, own = _split(name)
     found = metric(str(inner))

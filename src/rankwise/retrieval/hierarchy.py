@@ -72,7 +72,7 @@ def evaluate_hierarchy(
     Example:
         >>> import torch
         >>> from rankwise.retrieval import evaluate_hierarchy
-        >>> embeddings = torch.tensor([[1.0, 0.0], [0.9, 0.1], [0.5, 0.5], [0.0, 1.0]])
+        >>> embeddings = torch.tensor([[1.0, 0.0], [0.9, 0.1], [0.7, 0.5], [0.0, 1.0]])
         >>> labels = torch.tensor([[0, 0], [0, 0], [0, 1], [1, 2]])  # super-class and class
         >>> found = evaluate_hierarchy(embeddings, labels)
         >>> found.hierarchical_ap, found.asi  # every query finds its class, then its super-class

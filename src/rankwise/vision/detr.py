@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import torch
@@ -63,22 +62,16 @@ def _layers(config: Any) -> int:
     return int(config.decoder_layers)
 
 
-_FAMILIES = ("loss_deformable_detr", "loss_for_object_detection", "loss_rt_detr")
-
-
-def _losses_of(family: str) -> Any:
-    """Import a module of losses of transformers, an extra that takes seconds to import."""
-    return import_module(f"transformers.loss.{family}")
-
-
 def _matcher(model: nn.Module, config: Any) -> Callable[..., Any]:
     """Return the Hungarian matcher that the model's own loss would use."""
-    deformable, plain, rt_detr = (_losses_of(name) for name in _FAMILIES)
+    from transformers.loss import loss_deformable_detr as deformable  # noqa: PLC0415
+    from transformers.loss import loss_for_object_detection as plain  # noqa: PLC0415
+    from transformers.loss.loss_rt_detr import RTDetrHungarianMatcher  # noqa: PLC0415
 
     kind = str(getattr(model, "loss_type", None))
     if kind.startswith("RTDetr"):
-        of_rt_detr: Callable[..., Any] = rt_detr.RTDetrHungarianMatcher(config)
-        return of_rt_detr
+        of_rt_detr: Callable[..., Callable[..., Any]] = RTDetrHungarianMatcher
+        return of_rt_detr(config)
     made = {
         "ForObjectDetection": plain.HungarianMatcher,
         "DeformableDetrForObjectDetection": deformable.DeformableDetrHungarianMatcher,
@@ -127,8 +120,10 @@ class _DetrLoss:
         if by_image:  # (images, layers, …) there, (layers, images, …) elsewhere
             layers = tuple(each.transpose(0, 1) for each in layers)
         if denoising_meta_values is not None:
-            criterion = _losses_of("loss_rt_detr").RTDetrLoss
-            known = criterion.get_cdn_matched_indices(denoising_meta_values, labels)
+            from transformers.loss.loss_rt_detr import RTDetrLoss  # noqa: PLC0415
+
+            pairs_of: Callable[..., Matching] = RTDetrLoss.get_cdn_matched_indices
+            known = pairs_of(denoising_meta_values, labels)
             split = denoising_meta_values["dn_num_split"]
             logits, pred_boxes = (x.split(split, 1)[1] for x in (logits, pred_boxes))
             noisy, layers = zip(*(each.split(split, 2) for each in layers), strict=True)

@@ -94,7 +94,7 @@ def dense_hierarchical(
             wrong.append((cost * OneSidedHuber(0.3).value(scores[k] - scores)).sum())
             right.append((y.clamp_max(y[k]) * (scores >= scores[k])).sum())
         odds = torch.stack(wrong) / torch.stack(right).detach()
-        x = odds * (min(1.0, 1 / float(odds.detach().median())) if annealed else 1.0)
+        x = gain(0.5, odds, annealed) * odds
         error = (1 + x).log() if power == 0 else x / (1 + x)
         loss = (y[relevant] * error).sum() / y.sum()
         low = (0.9 - scores[y == y.max()]).clamp_min(0).mean()

@@ -105,7 +105,7 @@ class NeuralRanker(Ranker):
             ) from None
 
     def _work(self, data: Training) -> float:
-        widths = [data.train.X.shape[1], *self.hidden, _outputs(len(self.classes_))]
+        widths = [data.train.X.shape[1], *self.hidden, _outputs(data.train.classes)]
         weights = sum(above * below for above, below in pairwise(widths))
         return float(self.batch_size * weights)
 

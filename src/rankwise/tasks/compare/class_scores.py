@@ -11,6 +11,7 @@ import polars as pl
 
 from rankwise.data import DataError, read_table
 from rankwise.data.files import format_of, require_columns, scan_as_written
+from rankwise.errors import foreign_errors
 from rankwise.files import nan_to_none
 from rankwise.metrics import Interval
 from rankwise.report.html import Table as ReportTable
@@ -60,7 +61,8 @@ def has_class_scores(path: Path, score: str) -> bool:
     """Return whether a file has no such column but some for classes, such as ``score_setosa``."""
     if format_of(path) == "svmlight":
         return False
-    columns = scan_as_written(path, format_of(path)).collect_schema().names()
+    with foreign_errors(f"{path}: cannot be read", DataError):
+        columns = scan_as_written(path, format_of(path)).collect_schema().names()
     return score not in columns and any(name.startswith(f"{score}_") for name in columns)
 
 
