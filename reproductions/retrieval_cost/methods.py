@@ -1,4 +1,4 @@
-"""The losses that are compared, each with two settings to choose from."""
+"""The losses that are compared, each with two or three settings to choose from."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ def _outers(start: str) -> tuple[str, str]:
     return f"{start})", f"{start}, outer=log)"
 
 
+# As SmoothAP has two widths of its sigmoid to choose from.
+_NARROW = "soprc(score_scale=1, tau_fpr=.02, tau_tpr=.001)"
+
+
 METHODS = (
-    Method("SOPRC", _outers(_SOPRC), ours=True),
+    Method("SOPRC", (*_outers(_SOPRC), _NARROW), ours=True),
     Method("SOPRC + memory", _outers(_SOPRC), ours=True, memory=True),
     Method("StableAP", _outers(_STABLE), ours=True, previous=True),
     _OF_TABLE["SmoothAP"],
