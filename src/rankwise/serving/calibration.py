@@ -70,9 +70,13 @@ def apply_ranks(knots: Vector, scores: Vector) -> Vector:
     return inside + beyond * slope_beyond(knots)
 
 
+_LEAST_WIDTH = 1e-100  # of the scores of a reference
+
+
 def slope_beyond(knots: Vector) -> float:
     """Return the slope of :func:`apply_ranks` beyond the ends of the reference."""
     known, odds = knots
     width = known[-1] - known[0]
-    slope = (odds[-1] - odds[0]) / width if width > 0 else 1.0
+    # Scores of the reference that all but tie must not give an infinite slope.
+    slope = (odds[-1] - odds[0]) / max(width, _LEAST_WIDTH) if width > 0 else 1.0
     return float(max(slope, np.finfo(float).tiny))

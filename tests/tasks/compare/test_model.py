@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.tasks.compare.stubs import problem, stubbed
 
@@ -123,6 +123,7 @@ def test_the_scores_of_the_reference_get_their_own_ranks():
     np.testing.assert_allclose(found, [low, middle, high, (middle + high) / 2], atol=1e-12)
 
 
+@example([0.0, 1.1125369292536007e-308], [0, 1])  # scores that all but tie
 @settings(max_examples=30)
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50),
