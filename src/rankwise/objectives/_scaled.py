@@ -59,10 +59,9 @@ class ScaledObjective(Objective):
         batch, alone = batches[0], len(batches) == 1 and self.exchange is None
         plain = batch.scores.shape[0] == 1 and batch.mask is None and batch.weight is None
         if with_gradient and alone and plain and 0 < batch.scores.shape[1] <= _BLOCK_ITEMS:
-            # In float32 at least, which is enough: torch takes the variance about a running mean.
+            # A spread in float32 is wrong for scores that are far from 0.
             scores = batch.scores.detach()
-            if scores.dtype in (torch.float16, torch.bfloat16):
-                scores = scores.float()
+            scores = scores.float() if scores.is_mps else scores.double()
             variance, mean = torch.var_mean(scores, correction=0)
             floor = torch.finfo(batch.scores.dtype).tiny
             divisor = self._spread_of(variance, floor)
