@@ -1,37 +1,43 @@
-"""The losses that are compared, each with two or three settings to choose from."""
+"""The losses that are compared, each with three settings to choose from."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from reproductions.retrieval.methods import METHODS as TABLE
 from reproductions.retrieval.methods import Method
 
-_SOPRC = "soprc(score_scale=1, tau_fpr=.1, tau_tpr=.001"
-_STABLE = "stable_ap(score_scale=1, width=2, tau=.1"
+_SOPRC = "soprc(score_scale=1, tau_tpr=.001, tau_fpr="
+_STABLE = "stable_ap(score_scale=1, width=2, tau="
 _OF_TABLE = {method.name: method for method in TABLE}
 
 
-def _outers(start: str) -> tuple[str, str]:
-    """The published outer function x/(1+x), and log(1+x)."""
-    return f"{start})", f"{start}, outer=log)"
+def _widths(start: str) -> tuple[str, str, str]:
+    """The published width and outer function x/(1+x), the outer function log(1+x), a narrow one."""
+    return f"{start}.1)", f"{start}.1, outer=log)", f"{start}.02)"
 
 
-# As SmoothAP has two widths of its sigmoid to choose from.
-_NARROW = "soprc(score_scale=1, tau_fpr=.02, tau_tpr=.001)"
+def _with(name: str, third: str) -> Method:
+    """A method of the retrieval tables with a third setting."""
+    method = _OF_TABLE[name]
+    return replace(method, tries=(*method.tries, third))
+
+
+def _rates(name: str) -> Method:
+    """A loss with proxies: they learn as fast as the network, 10 or 100 times as fast."""
+    return Method(name.replace("_", " "), tuple(f"{name}(rate_factor={r})" for r in (1, 10, 100)))
 
 
 METHODS = (
-    Method("SOPRC", (*_outers(_SOPRC), _NARROW), ours=True),
-    Method("SOPRC + memory", _outers(_SOPRC), ours=True, memory=True),
-    Method("StableAP", _outers(_STABLE), ours=True, previous=True),
-    _OF_TABLE["SmoothAP"],
-    _OF_TABLE["FastAP"],
-    _OF_TABLE["multi-similarity"],
-    _OF_TABLE["SupCon"],
-    _OF_TABLE["XBM"],
-    Method("Proxy-Anchor", ("proxy_anchor", "proxy_anchor(rate_factor=10)")),
-    Method(
-        "normalized softmax",
-        ("normalized_softmax", "normalized_softmax(rate_factor=10)"),
-    ),
+    Method("SOPRC", _widths(_SOPRC), ours=True),
+    Method("SOPRC + memory", _widths(_SOPRC), ours=True, memory=True),
+    Method("StableAP", _widths(_STABLE), ours=True, previous=True),
+    _with("SmoothAP", "smooth_ap(tau=.03)"),
+    _with("FastAP", "fast_ap(bins=40)"),
+    _with("multi-similarity", "multi_similarity(alpha=2, beta=20, base=.5, epsilon=.1)"),
+    _with("SupCon", "sup_con(temperature=.05)"),
+    _with("XBM", "contrastive(margin=.35)"),
+    replace(_rates("proxy_anchor"), name="Proxy-Anchor"),
+    _rates("normalized_softmax"),
 )
-"""The first setting of each is the published one."""
+"""Each loss has three settings to choose from; the first is the published one."""

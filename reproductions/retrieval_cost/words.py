@@ -119,11 +119,11 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         f"seeds; each seed divides the others into {TEST:.0%} for the test and the rest for "
         "training. No class is in two parts. mAP is over the images of the test classes, each of "
         "which ranks all the others.",
-        f"Every loss has two settings or three, the published one first, and the rates {rates} "
+        f"Every loss has three settings, the published one first, and the rates {rates} "
         "(AdamW, cosine over the time). Validation chooses among them with the first seed; the "
         "choice is in runs.json before the test classes are read. SOPRC and StableAP choose "
-        "between the outer functions x/(1+x) and log(1+x), SOPRC also a narrower surrogate. The "
-        "network of the best validation is kept.",
+        "among the outer functions x/(1+x) and log(1+x) and a narrower surrogate. The network of the "
+        "best validation is kept.",
         "SmoothAP uses the n log n sums of this library; the authors' code holds all differences "
         "of a batch. XBM and SOPRC + memory rank the batch together with the last embeddings, as "
         "many as there are training images.",

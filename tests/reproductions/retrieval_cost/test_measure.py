@@ -60,7 +60,7 @@ def test_memory_is_a_share_as_well(trained):
 def test_validation_of_the_first_seed_chooses_before_any_test(trained):
     found = collect(cheap(rates=(0.1, 0.3), seeds=3), Setting(seed=5))
     kinds = [kind for kind, _ in trained]
-    assert kinds == ["cost"] * 6 + ["try"] * 10 + ["test"] * 6
+    assert kinds == ["cost"] * 6 + ["try"] * 12 + ["test"] * 6
     assert {trial.seed for kind, trial in trained if kind == "try"} == {5}
     assert [trial.seed for kind, trial in trained if kind == "test"] == [5, 5, 6, 6, 7, 7]
     own = [c for c in found.cells if c.method == "SOPRC"]
