@@ -122,8 +122,8 @@ def method(plan: Plan, setting: Setting) -> list[str]:
         f"Every loss has three settings, the published one first, and the rates {rates} "
         "(AdamW, cosine over the time). Validation chooses among them with the first seed; the "
         "choice is in runs.json before the test classes are read. SOPRC and StableAP choose "
-        "among the outer functions x/(1+x) and log(1+x) and a narrower surrogate. The network of the "
-        "best validation is kept.",
+        "among the outer functions x/(1+x) and log(1+x) and a narrower surrogate. The network of "
+        "the best validation is kept.",
         "SmoothAP uses the n log n sums of this library; the authors' code holds all differences "
         "of a batch. XBM and SOPRC + memory rank the batch together with the last embeddings, as "
         "many as there are training images.",
