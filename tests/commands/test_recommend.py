@@ -290,7 +290,7 @@ def test_a_published_split(tmp_path):
     assert "the validation part has no positive; take one of each user with --validation 1" in (
         one_line_at_end(few)
     )
-    small += ["--validation", "1", "--learning-rate", "0.05"]
+    small += ["--validation", "1", "--learning-rate", "0.05", "--start", "random"]
     arguments = ["train", *files, *small, "--metrics", "ndcg@3", "--out", str(out)]
     done = RUN.invoke(app, arguments)
     assert done.exit_code == 0, done.output

@@ -103,7 +103,7 @@ class Settings(TaskSettings):
     correction: bool = Field(
         True, description="Correct for the sampling distribution of the negatives (log q)."
     )
-    epochs: Count = Field(200, description="Maximum number of epochs.")
+    epochs: Count = Field(40, description="Maximum number of epochs.")
     warm_start: CountFromZero = Field(
         20, description="Maximum number of softmax epochs before the objective; 0 for none."
     )
@@ -115,14 +115,14 @@ class Settings(TaskSettings):
         "ndcg@10", description="Validation metric that chooses the epoch or hyperparameters."
     )
     learning_rate: Positive = Field(
-        0.01, description="AdamW learning rate; a tenth of it after a warm start."
+        0.03, description="AdamW learning rate; a tenth of it after a warm start."
     )
     schedule: Literal["constant", "cosine"] = Field(
-        "constant",
+        "cosine",
         description="Learning rate: constant, or cosine, which falls to 0 at the last of --epochs.",
     )
     start: Literal["random", "spectral"] = Field(
-        "random",
+        "spectral",
         description="Vectors before training: random, or spectral, from the interactions (SVD).",
     )
     weight_decay: NonNegative = Field(0.0, description="AdamW weight decay.")
