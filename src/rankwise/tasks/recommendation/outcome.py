@@ -89,7 +89,10 @@ class Trained(Outcome):
                 said += f" {self.settings.objective} did not make it better on validation."
         if self.tried:
             tried = ", ".join(f"{t:g} ({v:.4f})" for t, v in sorted(self.tried.items()))
-            said += f" The temperature {self.network.temperature:g} was the best of {tried}."
+            said += (
+                f" The temperature {self.network.temperature:g} was chosen among {tried}: another "
+                "one must be better by more than the standard error of the difference."
+            )
         if self.refit_steps:
             said += (
                 f" The model was then trained anew for {self.refit_steps} steps, as many as it "

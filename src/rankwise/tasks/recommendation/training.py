@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from rankwise.errors import UsageError
+from rankwise.metrics import mean_over_lists
 from rankwise.metrics.gather import gather_rows
 from rankwise.naming import objective
 from rankwise.objectives import Objective
@@ -123,7 +125,8 @@ def train(
     """Train from the start, or with ``resume`` from the last checkpoint in ``out``, if any.
 
     The temperature of cosines is chosen on validation unless it is given, by whole trainings:
-    0.2 and its neighbors in :data:`TEMPERATURES`, upwards or else downwards while it gets better.
+    0.2 and its neighbors in :data:`TEMPERATURES`, upwards or else downwards while the metric gets
+    better by more than the standard error of the difference (:func:`_is_better`).
     Where the settings say so, the model is then trained again, on the training and the validation
     part for the number of steps that was best. A model in closed form is fitted instead, for every
     combination of hyperparameters that the settings leave open (:func:`search`).
@@ -153,22 +156,24 @@ def train(
             )
             return Trained(task.network, fitted.history, fitted.best_row, fitted.start, chosen)
 
-        def value(place: int) -> float:
+        def at(place: int) -> Trained:
             t = TEMPERATURES[place]
             if t not in tried:
                 # The first training has the folder of the run: other settings cannot resume it.
                 tried[t] = found = trained(f"temperature-{t:g}" if tried else "", t)
                 said = f"{found.value:.4f} on validation, {len(found.history)} epochs"
                 on_training(f"temperature {t:g}: {settings.metric} {said}")
-            return -math.inf if math.isnan(tried[t].value) else tried[t].value
+            return tried[t]
 
         if settings.temperature is None and settings.scores == "cosine":
-            place, last = len(TEMPERATURES) // 2, len(TEMPERATURES) - 1
-            while place < last and value(place) < value(place + 1):
+            middle = place = len(TEMPERATURES) // 2
+            is_better = partial(_is_better, problem)
+            at(middle)
+            while place + 1 < len(TEMPERATURES) and is_better(at(place + 1), at(place)):
                 place += 1
-            while 0 < place <= last // 2 and value(place) < value(place - 1):
+            while 0 < place <= middle and is_better(at(place - 1), at(place)):
                 place -= 1
-            best = tried[TEMPERATURES[place]]
+            best = at(place)
         else:
             best = trained("", settings.temperature or 1.0)
         if folder is not None:
@@ -181,6 +186,27 @@ def train(
             best = replace(best, network=again.network, refit_steps=sum(lengths))
     final = best.settings.replace(refit=bool(lengths))
     return replace(best, settings=final, tried={t: found.value for t, found in tried.items()})
+
+
+def _is_better(problem: Problem, new: Trained, old: Trained) -> bool:
+    """Whether a training is better on validation by more than a standard error.
+
+    The error is that of the mean difference over the users. A smaller one is likely to be noise of
+    the validation part, and a choice by noise is worse on the test part than none.
+    """
+    if math.isnan(new.value) or math.isnan(old.value):
+        return math.isnan(old.value) and not math.isnan(new.value)
+    if new.value <= old.value:
+        return False
+    settings = new.settings
+    measure, seen = measure_of(settings.metric), problem.pairs((0,), positive=False)
+    wanted = problem.validation(settings)
+    new_values, old_values = (
+        evaluate(found.network.scores(), wanted, seen, [measure]).values[str(measure)]
+        for found in (new, old)
+    )
+    difference = mean_over_lists(new_values - old_values)
+    return difference.mean > difference.standard_error
 
 
 def stage_steps(trained: Trained) -> list[int]:
