@@ -56,13 +56,13 @@ def test_a_metric_of_ours_has_a_meaning():
         ("boosted, log-loss", "Gradient boosting, trained on log-loss", None),
         (
             "linear, log-loss + ap",
-            "Linear model, trained on log-loss and on average precision, averaged",
-            "a linear model trained on log-loss and on average precision, averaged",
+            "Mean of two linear models, trained on log-loss and on average precision",
+            "the mean of two linear models trained on log-loss and on average precision",
         ),
         (
             "neural, two log-losses",
-            "Neural network, trained on log-loss twice, averaged",
-            "a neural network trained on log-loss twice, averaged",
+            "Mean of two neural networks, trained on log-loss",
+            "the mean of two neural networks trained on log-loss",
         ),
         (
             "boosted, log-loss, second fit",
