@@ -45,6 +45,11 @@ def test_as_shown(made, shown):
     assert made == shown
 
 
+def test_the_meaning_says_nothing_of_a_k_that_the_metric_has_not():
+    assert words.meaning("ap") == "the mean over the positives of the precision at their score"
+    assert words.meaning("ap@10").endswith("@k: those of the first k")
+
+
 def test_a_metric_of_ours_has_a_meaning():
     assert "relevant" in words.meaning("ndcg@10") or "gain" in words.meaning("ndcg@10")
 

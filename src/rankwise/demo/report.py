@@ -18,8 +18,8 @@ from rankwise.vision.gallery import neighbors_section
 def chance(low: float, high: float) -> str:
     """Return whether an interval of a difference leaves room for chance, in words."""
     if low > 0:
-        return "ahead beyond chance"
-    return "behind beyond chance" if high < 0 else "the difference may be chance"
+        return "clearly better"
+    return "clearly worse" if high < 0 else "the difference may be chance"
 
 
 def image_words(race: Race) -> str:
@@ -30,7 +30,7 @@ def image_words(race: Race) -> str:
         f"{race.ours} has mAP {found.value_a:.3f} on {len(race.splits.test.classes)} characters "
         f"never trained on, {found.difference:+.3f} (95 % over characters {found.low:+.3f} to "
         f"{found.high:+.3f}) against {other}, the best other loss: "
-        f"{chance(found.low, found.high)} in these trainings; --seed starts others"
+        f"{chance(found.low, found.high)} in these trainings; pass --seed for others"
     )
 
 
@@ -117,18 +117,18 @@ def _images(race: Race) -> Section:
         f"{len(race.splits.test)} queries, seed {race.seed}. Intervals are over the "
         f"{len(race.splits.test.classes)} characters, not over trainings."
     )
+    header = ("loss", "mAP", "R@1", "R-precision", f"mAP of {race.ours} − this loss (95 %)")
     return Section(
         "Three losses, one network",
         [
             f"The same network, the same batches, {size.steps} steps each on {len(train)} drawings "
             f"of {len(train.classes)} hand-written characters (Omniglot, Lake et al. 2015). The "
-            "test part has other alphabets. The last network is evaluated, and the earlier looks "
-            "choose nothing.",
+            "test part has other alphabets. The network after the last step is evaluated; the "
+            "earlier values are only shown.",
         ],
         figures=_figures(race),
-        tables=[Table(("loss", "mAP", "R@1", "R-precision", f"{race.ours} minus it, mAP (95 %)"),
-                      rows, caption)],
-    )  # fmt: skip
+        tables=[Table(header, rows, caption)],
+    )
 
 
 def _figures(race: Race) -> list[Markup]:
@@ -147,7 +147,7 @@ def _figures(race: Race) -> list[Markup]:
             "step",
             "mAP of unseen characters",
             over,
-            f"mAP over the steps, at last {ends}.",
+            f"mAP over the steps; at the end {ends}.",
             baseline=False,  # the colors of the next figure, whose first line is the start
         ),
         line_chart(

@@ -179,8 +179,13 @@ def _trained_on(objective: str) -> str:
 
 
 def meaning(metric: str) -> str:
-    """Return a short description of a metric; empty for an unknown one."""
+    """Return a short description of a metric; empty for an unknown one.
+
+    >>> meaning("ap")
+    'the mean over the positives of the precision at their score'
+    """
     try:
-        return find_metric(parse(metric)).what
+        what = find_metric(parse(metric)).what
     except ValueError:
         return ""
+    return what if "@" in metric else what.partition("; @k:")[0]  # @k: is of metrics with a k
