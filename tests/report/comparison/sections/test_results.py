@@ -125,6 +125,16 @@ def test_the_mean_of_two_models_is_compared_with_the_model_by_its_name():
     )
 
 
+def test_two_means_of_models_are_both_named():
+    names = (
+        candidate(0, "linear, two log-losses", baseline=True),
+        candidate(1, "linear, log-loss + ap"),
+    )
+    assert sentence(small_run(names)).endswith(
+        "as many as the mean of two linear models trained on log-loss."
+    )
+
+
 def test_the_same_model_is_not_named_twice():
     names = candidate(0, "boosted, log-loss", baseline=True), candidate(1, "boosted, ap")
     assert sentence(small_run(names)) == (
@@ -166,7 +176,7 @@ def test_the_metric_is_shown_with_its_interval_and_what_it_means():
     assert found["average precision"] == [
         "0.833",
         "0.700 to 0.900",
-        "the mean over the positives of the precision at their score; @k: those of the first k",
+        "the mean over the positives of the precision at their score",
     ]
 
 

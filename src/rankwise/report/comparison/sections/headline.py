@@ -65,7 +65,8 @@ def sentence(run: Run) -> str:
 
 def _against(chosen: Candidate, rival: Candidate) -> str:
     model, _, objective = rival.title.partition(", ")
-    same = objective and chosen.title.startswith(f"{model}, ")
+    of_one = objective and not model.startswith("Mean of")
+    same = of_one and chosen.title.startswith(f"{model}, ")
     return f"the same model {objective}" if same else fmt.in_sentence(rival.title)
 
 
