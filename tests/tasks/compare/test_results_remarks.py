@@ -121,7 +121,8 @@ def test_why_a_recommended_candidate_is_not_the_best_on_the_tested_rows(many):
     assert not_best_of(found) == (
         "A linear model trained on average precision has the highest value here, but the choice "
         "was made on validation, before these rows were read. Choosing by the test rows would make "
-        f"the best model look better than it is. The difference to the recommended candidate, {gain.mean:+.4f} "
+        "the best model look better than it is. The difference to the recommended candidate, "
+        f"{gain.mean:+.4f} "
         f"(95 % {gain.low:+.4f} to {gain.high:+.4f}), is more than chance explains."
     )
     near = [done(many, "log_loss", 1), done(many, "ap", 2)]

@@ -210,6 +210,7 @@ def not_best(
     return (
         f"{capitalized(fitted[best].candidate.words)} has the highest value here, but the "
         "choice was made on validation, before these rows were read. Choosing by the test rows "
-        f"would make the best model look better than it is. The difference to the recommended candidate, "
+        "would make the best model look better than it is. The difference to the recommended "
+        "candidate, "
         f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}), is {sure}."
     )
