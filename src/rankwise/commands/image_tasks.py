@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
     from rankwise.settings import TaskSettings
 
+_Settings = TypeVar("_Settings", bound="TaskSettings")
 _STOPPED = "stopped; the same command with --resume continues after the last validation"
 
 Config = Annotated[
@@ -46,7 +47,7 @@ def at_root(root: Path | None) -> list[str]:
     return [] if root is None else [f"data.root={json.dumps(str(root))}"]
 
 
-def read_settings(kind: type[TaskSettings], source: str, changes: Sequence[str]) -> TaskSettings:
+def read_settings(kind: type[_Settings], source: str, changes: Sequence[str]) -> _Settings:
     """Read a configuration; of a folder, the defaults with the folder as their data.
 
     The name of a configuration that ships comes before a folder of that name.
