@@ -47,7 +47,7 @@ def test_it_ends_with_five_lines(ended) -> None:
         "2 models on 36372 flights"
     )
     assert images.startswith("Images    SOPRC has mAP 0.")
-    assert table.startswith("Table     “Linear model, trained on average precision” has AP 0.")
+    assert table.startswith("Table     A linear model trained on average precision has AP 0.")
     words = report.replace("(", " ").replace(")", " ").split()
     assert [Path(word).exists() for word in words if word.endswith(".html")] == [True, True]
     for command in ("compare", "retrieval train", "recommend train"):

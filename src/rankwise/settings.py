@@ -97,7 +97,7 @@ class TaskSettings(Section):
         ``values`` replace whole settings of the file.
         """
         path, known = Path(source), cls.shipped()
-        if cls.configs is not None and not path.exists() and str(source) in known:
+        if cls.configs is not None and not path.is_file() and str(source) in known:
             path = cls.configs / f"{source}.yaml"
         if not path.is_file():
             near = difflib.get_close_matches(path.stem, known, 1, 0.5)

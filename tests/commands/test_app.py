@@ -62,3 +62,42 @@ def test_the_docstring_has_the_help_of_parameters_without_one():
     assert "Skip the rest." in next(line for line in lines if "--be-quick" in line)
     assert "--no-be-quick" not in shown
     assert RUN.invoke(small, ["a.csv", "--top-k", "5", "--be-quick"]).output == "a.csv 5 True\n"
+
+
+def panels(path):
+    """The options of a help by the title of their panel."""
+    found, title = {}, None
+    for line in RUN.invoke(app, [*path, "--help"]).output.splitlines():
+        if line.startswith("╭─"):
+            title = line.split()[1]
+            found[title] = []
+        elif line.startswith("│ --"):
+            found[title].append(line.split()[1])
+    return found
+
+
+def test_a_long_help_begins_with_the_options_of_a_first_run():
+    shown = panels(["compare"])
+    assert shown["Options"] == [
+        "--target",
+        "--metric",
+        "--threshold",
+        "--budget",
+        "--out",
+        "--help",
+    ]
+    assert {"--time", "--group", "--drop"} <= set(shown["Data"])
+    assert {"--resume", "--ray", "--debug"} <= set(shown["Run"])
+    shown = panels(["recommend", "train"])
+    assert len(shown["Options"]) <= 7
+    assert {"--learning-rate", "--epochs", "--schedule"} <= set(shown["Training"])
+    assert {"--dimension", "--start"} <= set(shown["Model"])
+
+
+def test_a_short_help_has_one_panel():
+    assert list(panels(["predict"])) == ["Arguments", "Options"]
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands(app)], ids=" ".join)
+def test_no_help_begins_with_more_options_than_fit_on_a_screen(path):
+    assert len(panels(path)["Options"]) <= 11

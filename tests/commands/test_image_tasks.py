@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankwise.commands.image_tasks import at_root, report_once
+import pytest
+
+from rankwise.commands.image_tasks import at_root, read_settings, report_once
 from rankwise.data.images import BrokenImage
+from rankwise.errors import UsageError
+from rankwise.tasks import classification, detection, retrieval
 
 
 def test_a_root_is_a_change_of_settings():
@@ -23,3 +27,26 @@ def test_an_image_is_complained_of_once(capsys):
     said = capsys.readouterr().err
     assert said.count("a.jpg") == 1
     assert said.count("left out") == 2
+
+
+@pytest.mark.parametrize(
+    ("task", "layout"), [(retrieval, "folder"), (classification, "folder"), (detection, "voc")]
+)
+def test_a_folder_is_the_data_of_the_defaults(tmp_path, task, layout):
+    settings = read_settings(task.Settings, str(tmp_path), ["training.steps=7"])
+    assert (settings.data.kind, settings.data.root) == (layout, str(tmp_path))
+    assert settings == task.Settings.changed(
+        {"data": {"root": str(tmp_path)}, "training": {"steps": 7}}
+    )
+
+
+def test_a_configuration_that_ships_comes_before_a_folder_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("omniglot").mkdir()
+    assert read_settings(retrieval.Settings, "omniglot", []).data.kind == "omniglot"
+    assert read_settings(retrieval.Settings, "./omniglot", []).data.root == "./omniglot"
+
+
+def test_a_name_that_is_nothing_is_refused():
+    with pytest.raises(UsageError, match="phtos: there is no such file; the configurations"):
+        read_settings(retrieval.Settings, "phtos", [])

@@ -200,6 +200,18 @@ def test_a_bare_folder_runs_and_says_how_it_was_divided(tmp_path, classes, per_c
     assert judged.exit_code == 0, judged.output
 
 
+def test_a_folder_is_trained_without_a_file_of_settings(tmp_path):
+    root = photos(tmp_path / "photos", 8, 3)
+    out = tmp_path / "run"
+    fast = ["--set", "training.steps=2", "--set", "augmentations.resize=16"]
+    done = RUN.invoke(app, ["train", str(root), "--out", str(out), *fast])
+    assert done.exit_code == 0, done.output
+    assert "division: of 8 classes 2 test" in done.stderr
+    settings = Settings.read(out / "config.yaml")
+    assert (settings.data.kind, settings.data.root) == ("folder", str(root))
+    assert settings.training.steps == 2
+
+
 def test_the_test_share_is_a_setting_and_evaluate_keeps_the_division_of_the_run(data):
     done = train(data, "--set", "data.test_share=0.5", "--set", "training.steps=2")
     assert done.exit_code == 0, done.output

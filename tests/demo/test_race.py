@@ -74,8 +74,8 @@ def test_the_difference_is_paired_by_character(short) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.01, 0.02, "ahead beyond chance"),
-        (-0.02, -0.01, "behind beyond chance"),
+        (0.01, 0.02, "clearly better"),
+        (-0.02, -0.01, "clearly worse"),
         (-0.01, 0.02, "the difference may be chance"),
     ],
 )

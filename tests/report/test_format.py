@@ -45,6 +45,11 @@ def test_as_shown(made, shown):
     assert made == shown
 
 
+def test_the_meaning_says_nothing_of_a_k_that_the_metric_has_not():
+    assert words.meaning("ap") == "the mean over the positives of the precision at their score"
+    assert words.meaning("ap@10").endswith("@k: those of the first k")
+
+
 def test_a_metric_of_ours_has_a_meaning():
     assert "relevant" in words.meaning("ndcg@10") or "gain" in words.meaning("ndcg@10")
 
@@ -56,13 +61,13 @@ def test_a_metric_of_ours_has_a_meaning():
         ("boosted, log-loss", "Gradient boosting, trained on log-loss", None),
         (
             "linear, log-loss + ap",
-            "Linear model, trained on log-loss and on average precision, averaged",
-            "a linear model trained on log-loss and on average precision, averaged",
+            "Mean of two linear models, trained on log-loss and on average precision",
+            "the mean of two linear models trained on log-loss and on average precision",
         ),
         (
             "neural, two log-losses",
-            "Neural network, trained on log-loss twice, averaged",
-            "a neural network trained on log-loss twice, averaged",
+            "Mean of two neural networks, trained on log-loss",
+            "the mean of two neural networks trained on log-loss",
         ),
         (
             "boosted, log-loss, second fit",

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from rankwise._grammar import split_names
 from rankwise.commands.console import one_line, refuse, say
+from rankwise.commands.panels import group_options
 from rankwise.errors import UsageError
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
 from rankwise.naming.registry import REGISTRY
@@ -81,13 +82,17 @@ CORRECTIONS: dict[str, Literal["randomized-tukey", "tukey-hsd", "holm"]] = {
 
 
 class _Flags:
-    """Typer shows ``<bool>`` after a flag, as if it took a value, unless its metavar is empty."""
+    """Typer shows ``<bool>`` after a flag, as if it took a value, unless its metavar is empty.
+
+    The options of a command that has many are shown in panels.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of the other base
         for param in params:
             if getattr(param, "is_flag", False) and param.metavar is None:
                 param.metavar = ""
+        group_options(params)
         return params
 
 

@@ -12,7 +12,7 @@ from rankwise.tasks import classification as task  # its modules are imported wh
 
 app = image_tasks.image_app(
     task,
-    "Train a classifier of images on how each class ranks them, and evaluate it.",
+    "Train an image classifier on the average precision of each class, and evaluate it.",
     "Train, keep the best network on validation, evaluate it on the test images.",
 )
 

@@ -15,7 +15,7 @@ from rankwise.tasks import detection as task  # its modules are imported where t
 
 app = image_tasks.image_app(
     task,
-    "Train a detector of objects on average precision, evaluate it, and predict boxes.",
+    "Train an object detector on average precision, evaluate it, and predict boxes.",
     "Train, keep the best detector on validation, evaluate it on the test images by COCO AP.",
     "AP",
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,11 +16,16 @@ from rankwise.settings import require_choice
 
 if TYPE_CHECKING:
     from rankwise.data.images import BrokenImage
+    from rankwise.settings import TaskSettings
 
+_Settings = TypeVar("_Settings", bound="TaskSettings")
 _STOPPED = "stopped; the same command with --resume continues after the last validation"
 
 Config = Annotated[
-    str, typer.Argument(help="YAML file, or the name of a configuration listed by `configs`.")
+    str,
+    typer.Argument(
+        help="Folder of images, YAML file, or name of a configuration listed by `configs`."
+    ),
 ]
 Root = Annotated[Path | None, typer.Option(help="Folder of the images; overrides data.root.")]
 Change = Annotated[
@@ -40,6 +45,16 @@ def require_part(part: str) -> None:
 def at_root(root: Path | None) -> list[str]:
     """Return the change of settings that ``--root`` is."""
     return [] if root is None else [f"data.root={json.dumps(str(root))}"]
+
+
+def read_settings(kind: type[_Settings], source: str, changes: Sequence[str]) -> _Settings:
+    """Read a configuration; of a folder, the defaults with the folder as their data.
+
+    The name of a configuration that ships comes before a folder of that name.
+    """
+    if Path(source).is_dir() and source not in kind.shipped():
+        return kind.changed({"data": {"root": source}}, changes)
+    return kind.read(source, changes)
 
 
 def image_app(task: ModuleType, about: str, train_help: str, metric: str = "mAP") -> typer.Typer:
@@ -69,7 +84,7 @@ def image_app(task: ModuleType, about: str, train_help: str, metric: str = "mAP"
         require_folder(out)
         if not resume:
             require_other("config.yaml in --out", out / "config.yaml", Path(config))
-        settings = task.Settings.read(config, [*(change or []), *at_root(root)])
+        settings = read_settings(task.Settings, config, [*(change or []), *at_root(root)])
         # Of a run that was stopped before its first validation nothing is kept.
         begun = out if resume and (out / "checkpoint.pt").exists() else None
         splits = task.open_data(settings, run=begun, skip_broken=skip_broken)

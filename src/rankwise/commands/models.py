@@ -31,7 +31,7 @@ def card(
 
 
 def export(model: Path, out: Path = Path("model.onnx")) -> None:
-    """Write a saved linear, boosted or neural model as a graph of ONNX: score and probability.
+    """Write a saved linear, boosted or neural model as an ONNX graph: score and probability.
 
     Args:
         model: Folder of a run of compare or rank, or file of an estimator.

@@ -18,7 +18,7 @@ from rankwise.tasks import ranking as task  # its modules are imported where the
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 
 app = App(
-    help="Learn to rank: LETOR, MSLR, Yahoo, svmlight with qid or .query; TREC's runs and qrels."
+    help="Train a ranker of documents on NDCG and the like, evaluate it, and compare TREC runs."
 )
 add_config(app, lambda: Settings)
 

@@ -15,7 +15,7 @@ from rankwise.tasks import retrieval as task  # its modules are imported where t
 
 app = image_tasks.image_app(
     task,
-    "Train an embedding of images on the order of a gallery, evaluate it, and search with it.",
+    "Train an image embedding on retrieval mAP, evaluate it, and search with it.",
     "Train, keep the best network on validation, evaluate it on the whole test gallery.",
 )
 

@@ -9,18 +9,17 @@ from rankwise.demo.race import LOSSES, Race, settings
 from rankwise.demo.table import Found
 from rankwise.report import Headline, Section, Table, settings_section, write_html, write_json
 from rankwise.report.elements import Markup
+from rankwise.report.format import counted, in_sentence, subject
 from rankwise.report.plots import line_chart
 from rankwise.training.checkpoint import flat_settings
 from rankwise.vision.gallery import neighbors_section
-
-_PHOTOS = "echo 'data: {kind: folder, root: photos}' > photos.yaml"
 
 
 def chance(low: float, high: float) -> str:
     """Return whether an interval of a difference leaves room for chance, in words."""
     if low > 0:
-        return "ahead beyond chance"
-    return "behind beyond chance" if high < 0 else "the difference may be chance"
+        return "clearly better"
+    return "clearly worse" if high < 0 else "the difference may be chance"
 
 
 def image_words(race: Race) -> str:
@@ -31,7 +30,7 @@ def image_words(race: Race) -> str:
         f"{race.ours} has mAP {found.value_a:.3f} on {len(race.splits.test.classes)} characters "
         f"never trained on, {found.difference:+.3f} (95 % over characters {found.low:+.3f} to "
         f"{found.high:+.3f}) against {other}, the best other loss: "
-        f"{chance(found.low, found.high)} in these trainings; --seed starts others"
+        f"{chance(found.low, found.high)} in these trainings; pass --seed for others"
     )
 
 
@@ -40,12 +39,14 @@ def table_words(found: Found) -> str:
     own, other, run = found.metric, found.log_loss, found.run
     on = f"on {run.data['test']} later flights, {found.positives} of them late"
     if own is None or own.difference is None:
-        return f"“{other.title}” has AP {other.test.value:.3f} {on}; none on AP was done in time"
+        has = f"{subject(other.title)} has AP {other.test.value:.3f} {on}"
+        return f"{has}; the time did not suffice for a model trained on AP"
     gap, chosen = own.difference, run.recommended
-    also = f"; validation recommends “{chosen.title}”, AP {chosen.test.value:.3f}"
+    also = f"; validation recommends {in_sentence(chosen.title)}, AP {chosen.test.value:.3f}"
     return (
-        f"“{own.title}” has AP {own.test.value:.3f} {on}, {gap.value:+.3f} (95 % {gap.low:+.3f} to "
-        f"{gap.high:+.3f}) against “{other.title}”, the best of log-loss: "
+        f"{subject(own.title)} has AP {own.test.value:.3f} {on}, {gap.value:+.3f} (95 % "
+        f"{gap.low:+.3f} to {gap.high:+.3f}) against {in_sentence(other.title)}, the best of "
+        "log-loss: "
         f"{chance(gap.low, gap.high)}{'' if chosen in (own, other) else also}"
     )
 
@@ -56,12 +57,13 @@ def lines(race: Race, found: Found, report: Path) -> list[str]:
     train = race.splits.train
     return [
         f"Trained   one small network with {names}, {race.size.steps} steps each on {len(train)} "
-        f"drawings; {len(found.run.candidates)} models on {found.run.data['rows']} flights",
+        f"drawings; {counted(len(found.run.candidates), 'model')} on {found.run.data['rows']} "
+        "flights",
         f"Images    {image_words(race)}",
         f"Table     {table_words(found)}",
         f"Report    {report} (table: {found.run.folder / 'index.html'})",
-        f"Next      rankwise compare table.csv --target COLUMN   |   {_PHOTOS} && rankwise "
-        "retrieval train photos.yaml   |   rankwise recommend train interactions.csv",
+        "Next      rankwise compare table.csv --target COLUMN   |   rankwise retrieval train "
+        "photos/   |   rankwise recommend train interactions.csv",
     ]
 
 
@@ -115,18 +117,18 @@ def _images(race: Race) -> Section:
         f"{len(race.splits.test)} queries, seed {race.seed}. Intervals are over the "
         f"{len(race.splits.test.classes)} characters, not over trainings."
     )
+    header = ("loss", "mAP", "R@1", "R-precision", f"mAP of {race.ours} − this loss (95 %)")
     return Section(
         "Three losses, one network",
         [
             f"The same network, the same batches, {size.steps} steps each on {len(train)} drawings "
             f"of {len(train.classes)} hand-written characters (Omniglot, Lake et al. 2015). The "
-            "test part has other alphabets. The last network is evaluated, and the earlier looks "
-            "choose nothing.",
+            "test part has other alphabets. The network after the last step is evaluated; the "
+            "earlier values are only shown.",
         ],
         figures=_figures(race),
-        tables=[Table(("loss", "mAP", "R@1", "R-precision", f"{race.ours} minus it, mAP (95 %)"),
-                      rows, caption)],
-    )  # fmt: skip
+        tables=[Table(header, rows, caption)],
+    )
 
 
 def _figures(race: Race) -> list[Markup]:
@@ -145,7 +147,7 @@ def _figures(race: Race) -> list[Markup]:
             "step",
             "mAP of unseen characters",
             over,
-            f"mAP over the steps, at last {ends}.",
+            f"mAP over the steps; at the end {ends}.",
             baseline=False,  # the colors of the next figure, whose first line is the start
         ),
         line_chart(

@@ -46,6 +46,12 @@ _MODELS = {
     "boosted": "Gradient boosting",
     "neural": "Neural network",
 }
+_SEVERAL = {
+    "linear": "linear models",
+    "boosted": "gradient boosting models",
+    "neural": "neural networks",
+}
+_ARTICLES = {"Linear": "a ", "Neural": "a ", "Mean": "the "}
 
 
 def capitalized(words: str) -> str:
@@ -121,18 +127,18 @@ def candidate_title(name: str) -> str:
     >>> candidate_title("boosted, ap")
     'Gradient boosting, trained on average precision'
     >>> candidate_title("linear, log-loss + ndcg@10")
-    'Linear model, trained on log-loss and on NDCG@10, averaged'
+    'Mean of two linear models, trained on log-loss and on NDCG@10'
     """
     model, _, objective = name.partition(", ")
     if model not in _MODELS or not objective:
         return name
     objective, second, _ = objective.partition(", second fit")
     if objective == "two log-losses":
-        words = "log-loss twice, averaged"
-    else:
-        parts = objective.split(" + ")
-        words = " and on ".join(map(_trained_on, parts)) + ", averaged" * (len(parts) > 1)
-    return f"{_MODELS[model]}, trained on {words}{second}"
+        return f"Mean of two {_SEVERAL[model]}, trained on log-loss"
+    parts = objective.split(" + ")
+    words = " and on ".join(map(_trained_on, parts))
+    what = _MODELS[model] if len(parts) == 1 else f"Mean of two {_SEVERAL[model]}"
+    return f"{what}, trained on {words}{second}"
 
 
 def in_sentence(title: str) -> str:
@@ -141,8 +147,17 @@ def in_sentence(title: str) -> str:
     >>> in_sentence("Gradient boosting, trained on average precision")
     'gradient boosting trained on average precision'
     """
-    article = "a " if title.startswith(("Linear", "Neural")) else ""
+    article = next((_ARTICLES[word] for word in _ARTICLES if title.startswith(f"{word} ")), "")
     return f"{article}{title[:1].lower()}{title[1:]}".replace(", ", " ", 1)
+
+
+def subject(title: str) -> str:
+    """Return the title of a candidate as the subject that begins a sentence.
+
+    >>> subject("Linear model, trained on log-loss")
+    'A linear model trained on log-loss'
+    """
+    return capitalized(in_sentence(title)) if ", trained on " in title else title
 
 
 def _trained_on(objective: str) -> str:
@@ -164,8 +179,13 @@ def _trained_on(objective: str) -> str:
 
 
 def meaning(metric: str) -> str:
-    """Return a short description of a metric; empty for an unknown one."""
+    """Return a short description of a metric; empty for an unknown one.
+
+    >>> meaning("ap")
+    'the mean over the positives of the precision at their score'
+    """
     try:
-        return find_metric(parse(metric)).what
+        what = find_metric(parse(metric)).what
     except ValueError:
         return ""
+    return what if "@" in metric else what.partition("; @k:")[0]  # @k: is of metrics with a k

@@ -64,7 +64,8 @@ def test_what_beats_log_loss_and_its_average_has_a_gain_by_the_metric(many):
     (pair,) = outcome(many, fitted, BOTH).controls
     gain = pair.difference
     assert said == (
-        "The gain is the metric's; against a linear model trained on log-loss twice, averaged: "
+        "The gain comes from the metric; against the mean of two linear models trained on "
+        "log-loss: "
         f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}, p {gain.p:.3f}), "
         "clearly better."
     )
@@ -74,29 +75,29 @@ def test_what_beats_log_loss_and_its_average_has_a_gain_by_the_metric(many):
 def test_what_gains_no_more_than_the_average_of_log_losses_may_owe_it_to_averaging(many):
     said = last_sentence(many, four(many, both=1.0, two=1.0), BOTH)
     assert said.startswith(
-        "The gain may be that of averaging; against a linear model trained on log-loss twice"
+        "The gain may come from averaging; against the mean of two linear models"
     )
     assert said.endswith("within chance.")
 
 
 def test_an_average_of_log_losses_that_is_better_is_reported(many):
     said = last_sentence(many, four(many, both=0.7, two=2.0), BOTH)
-    assert said.startswith("Averaging without the metric gains more; against a linear model")
+    assert said.startswith("Averaging without the metric gains more; against the mean of two")
     assert said.endswith("worse.")
 
 
 def test_a_recommended_control_is_a_gain_of_averaging(many):
     said = last_sentence(many, four(many, both=1.0, two=1.0), TWO)
     assert said.startswith(
-        "The gain is that of averaging: both of its models are trained on log-loss. "
-        "Against it, a linear model trained on log-loss and on average precision, averaged: "
+        "The gain comes from averaging: both of its models are trained on log-loss. "
+        "Against it, the mean of two linear models trained on log-loss and on average precision: "
     )
 
 
 def test_without_a_clear_gain_only_the_number_is_reported(many):
     fitted = four(many, both=0.0, two=0.0)
     said = outcome(many, fitted, BOTH).verdict
-    assert "within chance. Against a linear model trained on log-loss twice, averaged: " in said
+    assert "within chance. Against the mean of two linear models trained on log-loss: " in said
     assert "The gain" not in said
 
 

@@ -46,7 +46,7 @@ def test_few_positives_decide_nothing_and_repeated_cross_validation_is_offered(t
     found = verdict(here, shifted(here, 3.0))
     assert found == (
         "Nothing can be decided: the test part has 12 positives, fewer than 50. "
-        "Pass --repeats 5 to test on all 60 by repeated cross-validation."
+        "Pass --repeats 5 to test on all 60 positives by repeated cross-validation."
     )
     assert "clearly better" not in found
 
@@ -120,8 +120,9 @@ def test_why_a_recommended_candidate_is_not_the_best_on_the_tested_rows(many):
     gain = found.evaluation.difference(1, 0)
     assert not_best_of(found) == (
         "A linear model trained on average precision has the highest value here, but the choice "
-        "was made on validation, before these rows were read: choosing by them would make the best "
-        f"look better than it is. The difference to the recommended candidate, {gain.mean:+.4f} "
+        "was made on validation, before these rows were read. Choosing by the test rows would make "
+        "the best model look better than it is. The difference to the recommended candidate, "
+        f"{gain.mean:+.4f} "
         f"(95 % {gain.low:+.4f} to {gain.high:+.4f}), is more than chance explains."
     )
     near = [done(many, "log_loss", 1), done(many, "ap", 2)]

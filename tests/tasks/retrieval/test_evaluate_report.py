@@ -66,15 +66,13 @@ def test_a_row_has_its_numbers_and_an_interval_over_queries():
     assert table.header == ("network", "gallery", "mAP", "R@1", "R@5", "R-precision", "MAP@R")
     # The deviation of .5 and 1 is √.125; over √2 it is the error of their mean, .25.
     assert table.rows == [("ap", "test", "0.7500 ± 0.4900", "0.5000", "1.0000", "0.3750", "0.1250")]
-    assert table.caption == (
-        "2 queries at most; ± is a 95 % interval over them, not over trainings."
-    )
+    assert table.caption == ("2 queries; ± is a 95 % interval over them, not over trainings.")
 
 
 def test_the_caption_counts_the_queries_of_the_largest_gallery():
     galleries = {"large": result(0.5, 1.0, 0.75, np.nan, np.nan), "small": result(0.5, 1.0, np.nan)}
     caption = results_table({"untrained": galleries}).caption
-    assert caption.startswith("3 queries at most;")
+    assert caption.startswith("At most 3 queries;")
     assert caption.endswith(" 2 images alone in their class were no queries.")
 
 

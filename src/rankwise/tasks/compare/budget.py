@@ -215,8 +215,9 @@ def _decide(budget: Budget, problem: Problem, trained: Sequence[Candidate], roun
     total, kept = needed(first), {first.name}
     if total > available:
         budget.announced.append(
-            f"{first.name}: one trial takes about {_shown(total)}, longer than --budget {asked}; "
-            "it is trained all the same, since a comparison needs a model of log-loss"
+            f"{first.name}: one trial takes about {_shown(total)}, longer than the "
+            f"{_shown(max(0.0, available))} that --budget {asked} leaves for training; "
+            "it is trained anyway, because the comparison needs a log-loss model"
         )
     for candidate in by_cost:
         if candidate is not first and total + needed(candidate) <= available:

@@ -73,15 +73,15 @@ def explain(pair: Controlled, fitted: Sequence[Fitted], choice: Choice, *, clear
     how = {"metric": "clearly better", "averaging": "worse", "undecided": "within chance"}
     said = f"{number}, {how[pair.outcome]}"
     if choice.recommended == pair.control:
-        begin = "The gain is that of averaging: b" if clear else "B"
+        begin = "The gain comes from averaging: b" if clear else "B"
         begin = f"{begin}oth of its models are trained on log-loss. "
         return f"{begin}Against it, {name}: {said}."
     against = f"against {control}: {said}"
     if not clear:
         return f"A{against[1:]}."
     source = {
-        "metric": "The gain is the metric's",
+        "metric": "The gain comes from the metric",
         "averaging": "Averaging without the metric gains more",
-        "undecided": "The gain may be that of averaging",
+        "undecided": "The gain may come from averaging",
     }
     return f"{source[pair.outcome]}; {against}."

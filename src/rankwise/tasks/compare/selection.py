@@ -128,7 +128,7 @@ class Evaluation:
         if settings.time is not None:
             return f"{said} Test on a longer time: more rows are needed."
         every = count_positives(table, np.arange(len(table)))
-        on_all = "all rows" if table.classes else f"all {every}"
+        on_all = "all rows" if table.classes else f"all {every} positives"
         return f"{said} Pass --repeats 5 to test on {on_all} by repeated cross-validation."
 
     def scores(self, number: int) -> Floats:
@@ -209,7 +209,8 @@ def not_best(
     sure = "more than chance explains" if gain.low > 0 else "within chance"
     return (
         f"{capitalized(fitted[best].candidate.words)} has the highest value here, but the "
-        "choice was made on validation, before these rows were read: choosing by them would "
-        f"make the best look better than it is. The difference to the recommended candidate, "
+        "choice was made on validation, before these rows were read. Choosing by the test rows "
+        "would make the best model look better than it is. The difference to the recommended "
+        "candidate, "
         f"{gain.mean:+.4f} (95 % {gain.low:+.4f} to {gain.high:+.4f}), is {sure}."
     )

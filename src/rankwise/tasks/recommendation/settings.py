@@ -71,7 +71,7 @@ class Settings(TaskSettings):
         None, description="Shrinkage of the similarities (itemknn). Default: chosen on validation."
     )
     threshold: float | None = Field(
-        None, description="Smallest rating of a positive. Default: every interaction is one."
+        None, description="Smallest rating that is positive. Default: every interaction is."
     )
     split: Literal["random", "time"] = Field(
         "random", description="Split of each user's interactions: random or time."
@@ -81,7 +81,8 @@ class Settings(TaskSettings):
     )
     validation_users: Count | None = Field(
         None,
-        description="Users of each validation, drawn at random. Default: all, 10 000 of very many.",
+        description="Number of users per validation, drawn at random. Default: all, or 10 000 of "
+        "large data.",
     )
     test: float = Field(
         0.2, description="Test part of each user: a share, or a number of interactions."

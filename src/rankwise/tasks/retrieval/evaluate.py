@@ -127,9 +127,10 @@ def results_table(results: Results) -> Table:
         for network, gallery, one in listed
     ]
     hits = (f"R@{k}" for k in listed[-1][2].hit_at)
-    queries = max(one.queries for _, _, one in listed)
+    queries = [one.queries for _, _, one in listed]
+    most = "At most " if len({*queries}) > 1 else ""
     left_out = max(one.left_out for _, _, one in listed)
-    caption = f"{queries} queries at most; ± is a 95 % interval over them, not over trainings."
+    caption = f"{most}{max(queries)} queries; ± is a 95 % interval over them, not over trainings."
     if left_out:
         caption += f" {left_out} images alone in their class were no queries."
     graded = ("H-AP", "ASI", "NDCG") if _graded(listed[-1][2]) else ()

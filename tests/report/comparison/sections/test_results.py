@@ -61,7 +61,7 @@ def test_the_choice_and_its_reason_come_first():
     assert [text_of(each) for each in tree.findall("./div/p")] == [
         "Recommended",
         # Of the first two rows, one is positive; the baseline has one there, too.
-        "ap, finds 1 of the 2 positives in its first 2 rows, as many as log-loss.",
+        "ap finds 1 of the 2 positives in its first 2 rows, as many as log-loss.",
         "It was best in all splits.",
     ]
 
@@ -76,7 +76,7 @@ def test_positives_in_the_top_are_counted_and_the_target_is_named():
     base, best = range(10, 0, -1), [9, 1, 1, 1, 1, 8, 7, 1, 1, 1]
     run = small_run(given=rows(target, base, best), config={"target": "fraud"})
     assert sentence(run) == (
-        "ap, finds 3 of the 3 positives of “fraud” in its first 5 rows, 2 more than log-loss; "
+        "ap finds 3 of the 3 positives of “fraud” in its first 5 rows, 2 more than log-loss; "
         "the difference may be chance."
     )
 
@@ -96,7 +96,7 @@ def test_of_many_positives_the_difference_is_no_chance():
     target = [1] * 20 + [0] * 80
     run = small_run(given=rows(target, range(100), range(100, 0, -1)))
     assert sentence(run) == (
-        "ap, finds 20 of the 20 positives in its first 20 rows, 20 more than log-loss."
+        "ap finds 20 of the 20 positives in its first 20 rows, 20 more than log-loss."
     )
 
 
@@ -112,15 +112,34 @@ def test_lists_are_counted_as_better_and_worse():
     given = predictions([1, 0] * 6, scores, group=[n // 2 for n in range(12)])
     run = small_run(given=given)
     assert sentence(run) == (
-        "ap, ranks 5 of 6 lists better than log-loss and 1 worse; the difference may be chance."
+        "ap ranks 5 of 6 lists better than log-loss and 1 worse; the difference may be chance."
+    )
+
+
+def test_the_mean_of_two_models_is_compared_with_the_model_by_its_name():
+    names = candidate(0, "boosted, log-loss", baseline=True), candidate(1, "boosted, log-loss + ap")
+    assert sentence(small_run(names)) == (
+        "The mean of two gradient boosting models trained on log-loss and on average precision "
+        "finds 1 of the 2 positives in its first 2 rows, as many as gradient boosting trained on "
+        "log-loss."
+    )
+
+
+def test_two_means_of_models_are_both_named():
+    names = (
+        candidate(0, "linear, two log-losses", baseline=True),
+        candidate(1, "linear, log-loss + ap"),
+    )
+    assert sentence(small_run(names)).endswith(
+        "as many as the mean of two linear models trained on log-loss."
     )
 
 
 def test_the_same_model_is_not_named_twice():
-    names = candidate(0, "boosted, log-loss", baseline=True), candidate(1, "boosted, log-loss + ap")
+    names = candidate(0, "boosted, log-loss", baseline=True), candidate(1, "boosted, ap")
     assert sentence(small_run(names)) == (
-        "Gradient boosting, trained on log-loss and on average precision, averaged, finds 1 of the "
-        "2 positives in its first 2 rows, as many as the same model trained on log-loss."
+        "Gradient boosting trained on average precision finds 1 of the 2 positives in its first 2 "
+        "rows, as many as the same model trained on log-loss."
     )
 
 
@@ -134,7 +153,7 @@ def test_a_recommended_baseline_is_compared_with_the_best_other_on_validation():
     )
     alone = small_run(names[:1], recommended=0)
     assert sentence(alone) == (
-        "Linear model, trained on log-loss, finds 1 of the 2 positives in its first 2 rows."
+        "A linear model trained on log-loss finds 1 of the 2 positives in its first 2 rows."
     )
 
 
@@ -157,7 +176,7 @@ def test_the_metric_is_shown_with_its_interval_and_what_it_means():
     assert found["average precision"] == [
         "0.833",
         "0.700 to 0.900",
-        "the mean over the positives of the precision at their score; @k: those of the first k",
+        "the mean over the positives of the precision at their score",
     ]
 
 
@@ -235,7 +254,7 @@ def test_names_and_reasons_are_text_and_no_markup():
     )
     run = small_run(names, why="<b>why", metric="<b>metric", verdict="<b>verdict")
     assert tree_of(headline(run).render()).find(".//b") is None
-    assert said(run, "choice")[0].startswith("<b>best, finds ")
+    assert said(run, "choice")[0].startswith("<b>best finds ")
     assert said(run, "why") == ["<b>why", "<b>verdict"]
     assert "<b>metric" in tiles(run)
 

@@ -49,7 +49,7 @@ def sentence(run: Run) -> str:
     found = [in_top(given.scores[each.number], k)[positive] for each in both]
     target = run.config.get("target")
     words = (
-        f"{both[0].title}, finds {{count}} of the {{total}} positives"
+        f"{fmt.subject(both[0].title)} finds {{count}} of the {{total}} positives"
         f"{f' of “{target}”' if isinstance(target, str) else ''} in its first {fmt.count(k)} rows"
     )
     if rival is None:
@@ -65,7 +65,8 @@ def sentence(run: Run) -> str:
 
 def _against(chosen: Candidate, rival: Candidate) -> str:
     model, _, objective = rival.title.partition(", ")
-    same = objective and chosen.title.startswith(f"{model}, ")
+    of_one = objective and not model.startswith("Mean of")
+    same = of_one and chosen.title.startswith(f"{model}, ")
     return f"the same model {objective}" if same else fmt.in_sentence(rival.title)
 
 
@@ -77,10 +78,11 @@ def _lists_won(run: Run, both: Sequence[Candidate]) -> str:
     values = [values_by_group(run.metric, run.predictions, each.number) for each in both]
     if len(both) == 1:
         name, mean = fmt.full_name(run.metric), float(np.nanmean(values[0]))
-        return f"{both[0].title}, ranks with a mean {name} of {fmt.decimal(mean)} over the lists."
+        words = f"ranks with a mean {name} of {fmt.decimal(mean)} over the lists."
+        return f"{fmt.subject(both[0].title)} {words}"
     record = Record.of(values[0] - values[1])
     return (
-        f"{both[0].title}, ranks {record.won:,} of {record.total:,} lists better than "
+        f"{fmt.subject(both[0].title)} ranks {record.won:,} of {record.total:,} lists better than "
         f"{_against(*both)} and {record.lost:,} worse{record.chance}."
     )
 
@@ -88,8 +90,8 @@ def _lists_won(run: Run, both: Sequence[Candidate]) -> str:
 def _classes_found(run: Run, both: Sequence[Candidate]) -> str:
     found = [among_first(run, each.number) for each in both]
     words = (
-        f"{both[0].title}, ranks {{count}} of the {{total}} test rows among the first of their own "
-        "class"
+        f"{fmt.subject(both[0].title)} ranks {{count}} of the {{total}} test rows among the first "
+        "of their own class"
     )
     if len(both) == 1:
         count, total = fmt.count(round(found[0].sum())), fmt.count(len(found[0]))

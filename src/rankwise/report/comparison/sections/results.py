@@ -34,7 +34,8 @@ def results(run: Run) -> Section:
     """Return the table of candidates, the remarks and the other metrics."""
     ordered = sorted(run.candidates, key=lambda c: (math.isnan(c.test.value), -c.test.value))
     scale = charts.known_values(each.test for each in run.candidates)
-    against = "the log-loss baseline" if run.baseline is None else run.baseline.title
+    known = run.baseline
+    against = "the log-loss baseline" if known is None else fmt.in_sentence(known.title)
     caption = (
         f"{fmt.capitalized(fmt.full_name(run.metric))} on {run.evaluation}, evaluated after the "
         f"choice. {f'The choice was made by {run.choice}. ' if run.choice else ''}"
