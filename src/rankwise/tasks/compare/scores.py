@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, read_columns, read_table
+from rankwise.data._table_files import QUERY
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
-from rankwise.data.table import QUERY
 from rankwise.files import nan_to_none
 from rankwise.metrics import Interval, OperatingPoint
 from rankwise.report.comparison.run import Run, number, read_run
