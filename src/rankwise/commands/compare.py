@@ -111,7 +111,7 @@ def _show_columns(problem: Problem) -> None:
 
 
 def _show(found: task.CompareResult) -> None:
-    from rankwise.report.comparison.run import read_run  # noqa: PLC0415
+    from rankwise.report.comparison.run_files import read_run  # noqa: PLC0415
     from rankwise.report.comparison.sections.headline import sentence  # noqa: PLC0415
 
     run = read_run(found.folder)

@@ -12,7 +12,7 @@ from pathlib import Path
 from rankwise.data import DataError
 from rankwise.errors import foreign_errors
 from rankwise.files import read_json, read_npz, sha256_of
-from rankwise.report.comparison.run import read_object
+from rankwise.report.comparison.run_files import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
 from rankwise.training import RunFolder, command_of, is_empty, require_unchanged
 from rankwise.training._record import require_part

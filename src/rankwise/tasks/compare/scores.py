@@ -15,7 +15,8 @@ from rankwise.data._table_files import QUERY
 from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
 from rankwise.files import nan_to_none
 from rankwise.metrics import Interval, OperatingPoint
-from rankwise.report.comparison.run import Run, number, read_run
+from rankwise.report.comparison.run import Run, number
+from rankwise.report.comparison.run_files import read_run
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.class_scores import (
     ClassScores,
