@@ -15,10 +15,11 @@ from rankwise.commands.app import App
 from rankwise.commands.compare import CompareCommand, compare, report
 from rankwise.commands.console import say
 from rankwise.commands.drift import drift
+from rankwise.commands.evaluate import evaluate
 from rankwise.commands.fuse import fuse
 from rankwise.commands.models import card, export
 from rankwise.commands.objectives import objectives
-from rankwise.commands.scores import evaluate, predict
+from rankwise.commands.predict import predict
 from rankwise.demo import demo
 
 app = App(add_completion=True)
