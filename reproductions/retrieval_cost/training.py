@@ -69,7 +69,7 @@ def cost(bench: Bench, trial: Trial) -> dict[str, float]:
 
 
 def _release() -> None:
-    """Give freed memory back to the system, lest the next peak hides in it."""
+    """Give freed memory back to the system, so that the next peak is measured."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

@@ -57,7 +57,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets "?"
     code = _ended(sys.argv[1:])
     if code and os.environ.get("WORLD_SIZE", "1") != "1":
-        # One of several processes ends at once, without the seconds that Python takes to clean up.
+        # One of several processes ends without the seconds that Python takes to clean up.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -2,7 +2,7 @@
 
 The hash of its values decides where a row goes: equal rows stay together, and the order of the rows
 does not matter. So a row of weight 2 is the row twice here, too, and no copy of a training row is
-among the rows that shall be new to the model.
+among the rows that should be new to the model.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Learner(Generic[Batch]):
         set_rate(self.optimizer, task.rate(self.done))
         self.optimizer.zero_grad()
         values = []
-        own = task.seed is not None  # else the draws of this step lead on to those of the next
+        own = task.seed is not None  # otherwise random numbers go on from step to step
         with torch.random.fork_rng(devices=[], enabled=own), torch.enable_grad():
             for number, batch in enumerate(batches, self.done * len(batches)):
                 moment = Moment(number, task.place, task.seed, self.devices.autocast)

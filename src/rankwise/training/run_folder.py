@@ -93,7 +93,7 @@ class RunFolder:
     def write(self, name: str, content: bytes) -> Path:
         """Write a part, whole or not at all.
 
-        Its SHA-256 is in ``run.json`` before it, beside that of the part it replaces: a process
+        Its SHA-256 is in ``run.json`` before it, next to that of the part it replaces: a process
         that is killed between the two leaves a folder that can be read.
         """
         self._require_there()
@@ -120,7 +120,7 @@ class RunFolder:
         self._write_about()
 
     def _known_or_new(self) -> RunRecord:
-        """Return what is known of the run; one that has no part yet is as good as a new one."""
+        """Return what is known of the run; one that has no part yet counts as new."""
         known, new = read_record(self.path), self._about
         begun = [name for name in _MADE if (self.path / name).exists()]
         if known is None or not (known.written or begun):
@@ -209,7 +209,7 @@ def open_folder(
 def require_free(path: Path, command: str, *, resume: bool) -> None:
     """Raise unless ``rankwise command`` may write into a folder: a new run, or its own resumed.
 
-    A run that has not got further than its settings is as good as a new one.
+    A run that has nothing but its settings counts as new.
 
     Args:
         path: The folder.

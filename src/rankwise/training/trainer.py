@@ -194,7 +194,7 @@ class Trainer(Generic[Batch]):
             measured = self.task.validate()
             value = measured[self.task.monitor] if measured else math.inf
             value = -math.inf if math.isnan(value) else value
-            # The first one is kept where it is as good as the start.
+            # The first one is kept where its value equals that of the start.
             as_good = not self.best.row and value == self.best.value
             better = not measured or as_good or value > self.best.value
             if better:

@@ -96,7 +96,7 @@ def read_predictions(path: Path, candidates: int, classes: int = 0) -> Predictio
         arrays = read_npz(path)
     except FileNotFoundError:
         raise UsageError(f"{path} is missing: not a whole run of `rankwise compare`") from None
-    except Exception as error:  # a damaged file ends in whatever its parser stumbled over
+    except Exception as error:  # a parser may raise anything on a damaged file
         reason = reason_of(error.__cause__ or error)
         raise UsageError(f"{path} is not a file of plain arrays: {reason}") from None
     target = arrays.get("target")
