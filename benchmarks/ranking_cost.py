@@ -21,8 +21,8 @@ import xgboost as xgb
 from benchmarks.timing import Result
 
 from rankwise.boosting import lightgbm_objective
-from rankwise.boosting.gradient import Rows
 from rankwise.boosting.objectives import gradient_of
+from rankwise.boosting.rows import Rows
 
 COLUMNS, SIZES = 10, {1_000: 10, 10_000: 2, 100_000: 1}  # documents of a list: lists
 ROUNDS = 3

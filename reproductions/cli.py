@@ -14,7 +14,6 @@ from rich.progress import track
 from rich.table import Table as Shown
 from typer.core import TyperGroup
 
-from rankwise.commands.app import Debug, Seed
 from rankwise.commands.console import (
     complaints,
     one_line,
@@ -23,6 +22,7 @@ from rankwise.commands.console import (
     require_folder,
     require_other,
 )
+from rankwise.commands.options import Debug, Seed
 from rankwise.report import Table
 from reproductions.frame import (
     STUDIES,

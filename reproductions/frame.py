@@ -330,3 +330,10 @@ def _finite(value: object, replaced: Callable[[float], object]) -> object:
 
 STUDIES: dict[str, Entry] = _entries()
 """Every study by its name."""
+
+
+def spent(clock: Callable[[], float], work: Callable[[], object]) -> float:
+    """Return how long some work takes, by a clock."""
+    begin = clock()
+    work()
+    return clock() - begin

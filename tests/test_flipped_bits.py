@@ -31,9 +31,8 @@ from rankwise.tasks.recommendation.results import write_model as write_recommend
 from rankwise.tasks.recommendation.training import new_model
 from rankwise.tasks.retrieval.index import make_index, read_index, with_cells, write_index
 from rankwise.tasks.retrieval.task import make_network
-from rankwise.training import RunFolder
+from rankwise.training import RunFolder, command_of
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
-from rankwise.training.run_folder import command_of
 from rankwise.vision.files import load_state, read_division, require_finished, write_model
 
 ONE = Candidate("linear", "ap")

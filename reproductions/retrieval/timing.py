@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -12,7 +11,7 @@ import torch
 
 from rankwise.tasks.retrieval.task import RetrievalTask
 from rankwise.training import Learner
-from reproductions.frame import Runs
+from reproductions.frame import Runs, spent
 from reproductions.retrieval.benches import Scratch, Trial
 from reproductions.retrieval.methods import Method
 
@@ -45,10 +44,10 @@ def _time(bench: Scratch, method: Method) -> dict[str, object]:
         learner.done = settings.objective.warm_start  # behind it
         whole, alone = [], []
         for batch in islice(task.batches(0), bench.plan.timed + 1):
-            whole.append(_spent(clock, partial(learner.step, batch)))
+            whole.append(spent(clock, partial(learner.step, batch)))
             labels = task.labels[batch.rows][:: batches.per_class]
             labels = labels.repeat_interleave(batches.per_class * 2**settings.mixup.stages)
-            alone.append(_spent(clock, partial(_loss, task, learner.done, labels, batch.rows)))
+            alone.append(spent(clock, partial(_loss, task, learner.done, labels, batch.rows)))
     # The first of each warms up.
     return asdict(Time(method.name, 1000 * median(alone[1:]), 1000 * median(whole[1:])))
 
@@ -59,9 +58,3 @@ def _loss(task: RetrievalTask, step: int, labels: torch.Tensor, rows: torch.Tens
     previous = embeddings.detach() if task.previous is not None else None
     known = rows if task.loss.needs_rows else None
     task.loss(embeddings, labels, step=step, rows=known, previous=previous).backward()
-
-
-def _spent(clock: Callable[[], float], work: Callable[[], object]) -> float:
-    begin = clock()
-    work()
-    return clock() - begin

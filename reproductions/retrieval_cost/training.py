@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 import torch
 
 from rankwise.retrieval import evaluate
+from reproductions.frame import spent
 from reproductions.retrieval_cost.benches import Bench, Trial
 from reproductions.retrieval_cost.learners import TimedLearner
 
@@ -62,20 +62,14 @@ def cost(bench: Bench, trial: Trial) -> dict[str, float]:
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         learner = bench.learner(trial)
         learner.step()  # the first one warms up
-        times = [_spent(clock, learner.step) for _ in range(bench.plan.timed)]
+        times = [spent(clock, learner.step) for _ in range(bench.plan.timed)]
         _release()
         peak = bench.plan.peak_bytes(learner.step)
     return {"seconds": median(times), "megabytes": peak / 2**20}
 
 
-def _spent(clock: Callable[[], float], work: Callable[[], object]) -> float:
-    begin = clock()
-    work()
-    return clock() - begin
-
-
 def _release() -> None:
-    """Give freed memory back to the system, lest the next peak hides in it."""
+    """Give freed memory back to the system, so that the next peak is measured."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

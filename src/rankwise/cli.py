@@ -15,10 +15,11 @@ from rankwise.commands.app import App
 from rankwise.commands.compare import CompareCommand, compare, report
 from rankwise.commands.console import say
 from rankwise.commands.drift import drift
+from rankwise.commands.evaluate import evaluate
 from rankwise.commands.fuse import fuse
 from rankwise.commands.models import card, export
 from rankwise.commands.objectives import objectives
-from rankwise.commands.scores import evaluate, predict
+from rankwise.commands.predict import predict
 from rankwise.demo import demo
 
 app = App(add_completion=True)
@@ -56,7 +57,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal without Greek letters gets "?"
     code = _ended(sys.argv[1:])
     if code and os.environ.get("WORLD_SIZE", "1") != "1":
-        # One of several processes ends at once, without the seconds that Python takes to clean up.
+        # One of several processes ends without the seconds that Python takes to clean up.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

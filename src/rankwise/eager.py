@@ -41,7 +41,7 @@ def eager_only(function: Callable[P, T]) -> Callable[P, T]:
 class Context(Protocol[T]):
     """The first argument of ``forward`` and ``backward`` of an autograd function.
 
-    ``kept`` is whatever ``forward`` keeps for ``backward`` that is no tensor.
+    ``kept`` is whatever ``forward`` keeps for ``backward`` that is not a tensor.
     """
 
     needs_input_grad: tuple[bool, ...]

@@ -59,8 +59,8 @@ def foreign_errors(
 ) -> Iterator[None]:
     """Raise whatever goes wrong inside as one line: ``said``, then what the error says.
 
-    The one door between files and the program: the parsers of many formats raise whatever they
-    stumbled over, some of it outside of ``Exception`` (a panic of Rust). Missing packages and the
+    The one door between files and the program: the parsers of many formats raise errors of
+    any type, some outside of ``Exception`` (a panic of Rust). Missing packages and the
     end of the process pass, and so do errors of our own, unless ``ours_too``: those of the parts of
     a whole.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rankwise.boosting.gradient import Floats, Rows
+from rankwise.boosting.rows import Floats, Rows
 
 
 def ranked(n: int = 60, rate: float = 0.25, seed: int = 0, *, weight: bool = False) -> tuple:

@@ -7,8 +7,9 @@ import pytest
 from scipy.special import log_softmax
 
 from rankwise.boosting.classes import OneVsRestGradient, softmax_gradient
-from rankwise.boosting.gradient import Rows, log_loss_gradient
+from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of
+from rankwise.boosting.rows import Rows
 
 RNG = np.random.default_rng(0)
 SCORES, TARGET = RNG.normal(size=(30, 4)), RNG.integers(0, 4, 30).astype(float)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from rankwise.boosting.gradient import ObjectiveGradient, Rows, log_loss_gradient
+from rankwise.boosting.gradient import ObjectiveGradient, log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
+from rankwise.boosting.rows import Rows
 
 from .cases import differences, ranked, second_differences
 

@@ -6,9 +6,11 @@ import pytest
 
 from rankwise.boosting import lightgbm_objective
 from rankwise.boosting.engines import engine_of
-from rankwise.boosting.gradient import LONG, ObjectiveGradient, Rows
+from rankwise.boosting.gradient import ObjectiveGradient
+from rankwise.boosting.merging import LONG
 from rankwise.boosting.noise import NoisyGradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
+from rankwise.boosting.rows import Rows
 
 from .cases import ranked
 from .engines.grown import grown as grown_engine

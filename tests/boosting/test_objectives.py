@@ -11,8 +11,9 @@ from rankwise.boosting import (
     xgboost_metric,
     xgboost_objective,
 )
-from rankwise.boosting.gradient import log_loss_gradient, rows_of
+from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
+from rankwise.boosting.rows import rows_of
 from rankwise.metrics import average_precision
 from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Hinge, Logistic

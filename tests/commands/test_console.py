@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import typer
 
-from rankwise.commands.app import names_of
 from rankwise.commands.console import (
     complaints,
     one_line,
@@ -23,6 +22,7 @@ from rankwise.commands.console import (
     show,
     steps_shown,
 )
+from rankwise.commands.options import names_of
 from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.report import Table

@@ -143,7 +143,7 @@ def test_malformed_lines_and_folders(tmp_path):
     assert "wrong.txt: line 2: '1=2' is not feature:value" in one_line(
         RUN.invoke(app, ["train", str(wrong)])
     )
-    assert "is no finished run" in one_line(
+    assert "is not a finished run" in one_line(
         RUN.invoke(app, ["evaluate", str(tmp_path), str(wrong)])
     )
     run = tmp_path / "run.txt"

@@ -69,7 +69,7 @@ def test_what_is_wrong_is_one_line_and_2(finished, tmp_path):
     for arguments, message in (
         ([str(folder), str(wrong)], "line 2: '1=2' is not feature:value"),
         ([str(folder), str(wide)], "has feature 9, the last of the model is 3"),
-        ([str(tmp_path), str(data)], "is no finished run"),
+        ([str(tmp_path), str(data)], "is not a finished run"),
         ([str(folder), str(data), "--out", str(data)], "--out must be another file than"),
     ):
         done = RUN.invoke(app, ["predict", *arguments])

@@ -33,7 +33,7 @@ from rankwise.errors import foreign_errors
 from rankwise.estimators import LinearRanker, Ranker, _files
 from rankwise.files import read_npz, write_npz
 from rankwise.objectives import SOPRC
-from rankwise.report.comparison import run as comparison
+from rankwise.report.comparison import run_files as comparison
 from rankwise.serving import load_scorer
 from rankwise.serving.trees.read import read_trees
 from rankwise.serving.trees.tables import TreeTables

@@ -5,7 +5,7 @@ from scipy import stats
 
 from rankwise import metrics as m
 from rankwise.metrics import choose_threshold
-from rankwise.metrics.thresholds import _ranks
+from rankwise.metrics._threshold_rules import ranks_to_test
 
 # Descending: + − + + − −
 SCORES = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
@@ -129,7 +129,7 @@ def test_a_precision_without_support_says_what_was_found_and_what_is_needed():
     rng = np.random.default_rng(0)
     target = (np.arange(400) % 4 == 0).astype(int)
     reason = choose_threshold(rng.standard_normal(400), target, "precision>=0.8@95%").reason
-    ranks = _ranks(400, 0.8, 0.05)
+    ranks = ranks_to_test(400, 0.8, 0.05)
     least = int(np.ceil(np.log(0.05 / len(ranks)) / np.log(0.8)))
     assert f"the best of {len(ranks)} has" in reason
     assert f"At least {least} positives are needed" in reason
@@ -167,8 +167,8 @@ def test_one_list_of_two_classes_is_needed(shape):
 
 
 def test_ranks_are_the_fewest_that_can_pass_and_grow_by_a_fifth():
-    ranks = _ranks(10_000, 0.8, 0.05)
+    ranks = ranks_to_test(10_000, 0.8, 0.05)
     assert 0.8 ** (ranks[0] - 1) <= 0.05 / len(ranks)
     assert ranks[-1] <= 10_000
     assert np.all(np.diff(ranks) / (ranks[:-1] - 1) < 0.25)
-    assert len(_ranks(10, 0.8, 0.05)) == 0
+    assert len(ranks_to_test(10, 0.8, 0.05)) == 0

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rankwise.metrics import choose_threshold
+from rankwise.metrics._levels import Levels
 from rankwise.metrics._rules import require_limit
-from rankwise.metrics.thresholds import Levels, choose
+from rankwise.metrics.thresholds import choose
 
 RUNS = 400
 CHANCE = 0.05

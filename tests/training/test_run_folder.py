@@ -23,7 +23,7 @@ from rankwise.training import (
     require_unchanged,
     run_folder,
 )
-from rankwise.training.run_folder import read_part
+from rankwise.training._record import read_part
 
 
 def about(folder):

@@ -106,7 +106,7 @@ class Triplet(Objective):
     @torch.no_grad()
     def _violating(self, lists: Lists) -> Tensor:
         """Return the mass of the triplets with s_i − margin ≤ s_j."""
-        # In double precision like the sum itself, lest the shift round a triplet over the edge.
+        # In double precision like the sum, so that rounding moves no triplet over the edge.
         wanted, negatives = lists.positives.double() - self.hinge.margin, lists.negatives.double()
         above = pair_sum(ZeroOne(), wanted, negatives, weight=lists.negative_weight)
         return lists.n_positives.squeeze(-1) * lists.mean_over_positives(above).to(

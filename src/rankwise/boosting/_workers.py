@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankwise.boosting.gradient import BoosterData, Floats, Rows
+from rankwise.boosting.rows import BoosterData, Floats, Rows
 
 
 class Joined(NamedTuple):

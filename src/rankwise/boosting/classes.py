@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import softmax
 
-from rankwise.boosting.gradient import Floats, Gradient, Rows
+from rankwise.boosting.gradient import Gradient
+from rankwise.boosting.rows import Floats, Rows
 
 
 def softmax_gradient(scores: Floats, rows: Rows) -> tuple[Floats, Floats]:

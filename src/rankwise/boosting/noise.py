@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwise.boosting.gradient import LONG, Curvature, Floats, ObjectiveGradient, Rows, merge
+from rankwise.boosting.gradient import Curvature, ObjectiveGradient
+from rankwise.boosting.merging import LONG, merge
+from rankwise.boosting.rows import Floats, Rows
 from rankwise.checks import require_count, require_number
 from rankwise.objectives import Objective
 

@@ -13,17 +13,9 @@ from numpy.typing import ArrayLike
 
 from rankwise._grammar import Spec, Value, canonical
 from rankwise.boosting._workers import join_workers
-from rankwise.boosting.gradient import (
-    BoosterData,
-    Curvature,
-    Floats,
-    Gradient,
-    ObjectiveGradient,
-    Rows,
-    log_loss_gradient,
-    rows_of,
-)
+from rankwise.boosting.gradient import Curvature, Gradient, ObjectiveGradient, log_loss_gradient
 from rankwise.boosting.noise import SAMPLES, NoisyGradient, check_noise
+from rankwise.boosting.rows import BoosterData, Floats, Rows, rows_of
 from rankwise.checks import require_count
 from rankwise.naming import canonical_metric, metric_of, name_of
 from rankwise.naming import metric as named_metric

@@ -1,84 +1,43 @@
-"""The Typer that ``rankwise`` and its groups are made of, and the options of their commands."""
+"""The Typer that ``rankwise`` and its groups are made of."""
 
 from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Callable
 from functools import wraps
-from operator import or_
-from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rankwise._grammar import split_names
 from rankwise.commands.console import one_line, refuse, say
+from rankwise.commands.options import (
+    Config,
+    Debug,
+    Deterministic,
+    Ray,
+    Schema,
+    Source,
+    Threads,
+    Track,
+    Trust,
+)
 from rankwise.commands.panels import group_options
+from rankwise.commands.signatures import (
+    is_section,
+    keyword_parameter,
+    option_of,
+    read_docstring,
+    value_of,
+    with_help,
+)
 from rankwise.errors import UsageError
 from rankwise.extras import COMMANDS, missing, missing_module, sentence
 from rankwise.naming.registry import REGISTRY
-from rankwise.settings import MAX_SEED, Section, TaskSettings, without_bounds
+from rankwise.settings import TaskSettings
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
-
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Random seed.")]
-Out = Annotated[Path, typer.Option(help="Output folder of the run.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in the output folder.")]
-Run = Annotated[Path, typer.Argument(help="Folder of a finished run.")]
-Config = Annotated[
-    Path | None,
-    typer.Option("--config", help="YAML file of settings; options override it (see `config`)."),
-]
-Source = Annotated[
-    str | None, typer.Argument(help="YAML file or name of a configuration. Default: the defaults.")
-]
-Ray = Annotated[
-    str | None,
-    typer.Option(
-        "--ray",
-        help="Train on a Ray cluster: workers=N, address=auto or HOST:PORT (default: a cluster on "
-        "this machine), storage=PATH or URL for a copy of the run; separated by commas.",
-    ),
-]
-Trust = Annotated[
-    bool,
-    typer.Option(
-        "--trust", help="Import objectives of the form module:object in a file or a saved run."
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        min=1,
-        help="Number of CPU threads of torch. Default: that of the resumed run, else "
-        "OMP_NUM_THREADS, else 4 or the number of cores if smaller.",
-    ),
-]
-Deterministic = Annotated[
-    bool,
-    typer.Option("--deterministic", help="Use only deterministic algorithms of torch, or fail."),
-]
-Track = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--track",
-        help="Experiment tracker: mlflow, wandb or tensorboard, with a target after a colon "
-        "(tracking URI, project, folder) if it is not the default one; may be repeated.",
-    ),
-]
-Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON schema, for editors.")]
-
-# How the p-values of several systems are adjusted: the words of rankwise.metrics.compare_many.
-CORRECTIONS: dict[str, Literal["randomized-tukey", "tukey-hsd", "holm"]] = {
-    "randomized-tukey": "randomized-tukey",
-    "tukey-hsd": "tukey-hsd",
-    "holm": "holm",
-}
 
 
 class _Flags:
@@ -169,31 +128,31 @@ def with_options(
     also has ``--threads``, ``--deterministic``, ``--ray`` and ``--track``.
     """
     own = inspect.signature(command, eval_str=True).parameters
-    about, described = _docstring(command)
-    kinds = {name: param.annotation for name, param in own.items() if _is_section(param)}
+    about, described = read_docstring(command)
+    kinds = {name: param.annotation for name, param in own.items() if is_section(param)}
     params: list[inspect.Parameter] = []
     for name, param in own.items():
         if name not in kinds:
-            shown = _described(param, described[name]) if name in described else param
+            shown = with_help(param, described[name]) if name in described else param
             params.append(shown.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
         params += [
-            _option(kinds[name], field)
+            option_of(kinds[name], field)
             for field, info in kinds[name].model_fields.items()
             if field not in own and get_origin(info.annotation) is not dict
         ]
     if any(issubclass(kind, TaskSettings) for kind in kinds.values()):
-        params.append(_parameter("config", Config, None))
+        params.append(keyword_parameter("config", Config, None))
     if trains:
-        params.append(_parameter("threads", Threads, None))
-        params.append(_parameter("deterministic", Deterministic, False))
-        params.append(_parameter("ray", Ray, None))
-        params.append(_parameter("track", Track, None))
+        params.append(keyword_parameter("threads", Threads, None))
+        params.append(keyword_parameter("deterministic", Deterministic, False))
+        params.append(keyword_parameter("ray", Ray, None))
+        params.append(keyword_parameter("track", Track, None))
     names_in_files = "config" in (param.name for param in params) or {"resume", "run"} & own.keys()
     if names_in_files:
-        params.append(_parameter("trust", Trust, False))
-    context = _parameter("context", typer.Context, inspect.Parameter.empty)
-    params += [_parameter("debug", Debug, False), context]
+        params.append(keyword_parameter("trust", Trust, False))
+    context = keyword_parameter("context", typer.Context, inspect.Parameter.empty)
+    params += [keyword_parameter("debug", Debug, False), context]
 
     @wraps(command)
     def run(*, context: typer.Context, debug: bool, **given: object) -> None:
@@ -207,7 +166,7 @@ def with_options(
                 for name in kind.model_fields.keys() & given.keys():
                     source = context.get_parameter_source(name)
                     if file is None or getattr(source, "name", "") != "DEFAULT":
-                        values[name] = _value(kind, name, given[name])
+                        values[name] = value_of(kind, name, given[name])
                 made[parameter] = kind(**values) if file is None else kind.read(file, values=values)
             asked = made | {name: value for name, value in given.items() if name in own}
             if not trains:
@@ -279,68 +238,3 @@ class _Call:
         except typer.Exit as ended:  # after a line that says why
             if ended.exit_code:
                 raise UsageError("a worker has ended with the line above") from None
-
-
-def names_of(option: str, text: str) -> list[str]:
-    """Split names at the commas outside of parentheses."""
-    found = [name for name in split_names(text) if name]
-    if not found:
-        raise UsageError(f"--{option} must name at least one, separated by commas, got {text!r}")
-    return found
-
-
-def _is_section(param: inspect.Parameter) -> bool:
-    return isinstance(param.annotation, type) and issubclass(param.annotation, Section)
-
-
-def _docstring(command: Callable[..., None]) -> tuple[str, dict[str, str]]:
-    """Return the docstring of a command without its arguments, and what it says of each."""
-    about, _, listed = inspect.cleandoc(command.__doc__ or "").partition("\n\nArgs:")
-    entries = (" ".join(entry.split()) for entry in re.split(r"\n    (?=\w)", listed)[1:])
-    return about, {name: text for name, _, text in (each.partition(": ") for each in entries)}
-
-
-def _described(param: inspect.Parameter, text: str) -> inspect.Parameter:
-    """Return a parameter with its help: an argument, or an option where it has a default."""
-    shown = typer.Argument(help=text)
-    if param.default is not inspect.Parameter.empty:
-        # A flag has one name: without it there would be a --no- as well.
-        flag = [f"--{param.name.replace('_', '-')}"] if param.annotation is bool else []
-        shown = typer.Option(*flag, help=text)
-    return param.replace(annotation=Annotated[param.annotation, shown])
-
-
-def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, keyword, default=default, annotation=annotation)
-
-
-def _option(kind: type[Section], name: str) -> inspect.Parameter:
-    """Return the option of a setting: its type, default and description."""
-    field = kind.model_fields[name]
-    bare, default = without_bounds(field.annotation), field.default
-    if get_origin(bare) is Literal:
-        bare = str
-    elif get_origin(bare) is tuple and get_args(bare)[0] is str:
-        bare, default = list[str], None
-    elif get_origin(bare) is tuple:
-        bare, default = str, ",".join(map(str, default))
-    annotation = bare if default is not None else or_(bare, None)
-    return _parameter(name, Annotated[annotation, typer.Option(help=field.description)], default)
-
-
-def _value(kind: type[Section], name: str, value: object) -> object:
-    """Return what was given for a setting: lists of numbers are separated by commas."""
-    bare = without_bounds(kind.model_fields[name].annotation)
-    if get_origin(bare) is tuple and value is None:
-        return ()
-    if get_origin(bare) is tuple and isinstance(value, str):
-        try:
-            if "_" in value:  # a number of Python alone
-                raise ValueError(value)
-            return tuple(int(part) for part in value.split(",") if part.strip())
-        except ValueError:
-            raise UsageError(
-                f"--{name} must be whole numbers separated by commas, got {value!r}"
-            ) from None
-    return value

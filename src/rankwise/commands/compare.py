@@ -11,8 +11,9 @@ from rich.progress import TimeElapsedColumn
 
 from rankwise import report as reports
 from rankwise import training
-from rankwise.commands.app import App, Command, Ray, Resume, Track, add_config
+from rankwise.commands.app import App, Command, add_config
 from rankwise.commands.console import fail, progress_bar, require_folder, say, show
+from rankwise.commands.options import Ray, Resume, Track
 from rankwise.tasks import compare as task  # its modules are imported where they are used
 from rankwise.tasks.compare.settings import Settings
 
@@ -111,7 +112,7 @@ def _show_columns(problem: Problem) -> None:
 
 
 def _show(found: task.CompareResult) -> None:
-    from rankwise.report.comparison.run import read_run  # noqa: PLC0415
+    from rankwise.report.comparison.run_files import read_run  # noqa: PLC0415
     from rankwise.report.comparison.sections.headline import sentence  # noqa: PLC0415
 
     run = read_run(found.folder)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankwise import training
-from rankwise.commands.app import App, Out, Resume, add_config
+from rankwise.commands.app import App, add_config
 from rankwise.commands.console import require_folder, say, show, steps_shown
+from rankwise.commands.options import Out, Resume
 from rankwise.tasks import contrast as task  # its modules are imported where they are used
 from rankwise.tasks.contrast.settings import Settings
 

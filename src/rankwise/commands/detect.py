@@ -9,8 +9,8 @@ import typer
 
 from rankwise import report
 from rankwise.commands import image_tasks
-from rankwise.commands.app import Run
 from rankwise.commands.console import require_folder, say, show
+from rankwise.commands.options import Run
 from rankwise.tasks import detection as task  # its modules are imported where they are used
 
 app = image_tasks.image_app(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankwise import report
-from rankwise.commands.app import Seed
 from rankwise.commands.console import complaints, require_other, say, show, write_frame
+from rankwise.commands.options import Seed
 from rankwise.tasks import compare as task  # its modules are imported where they are used
 
 

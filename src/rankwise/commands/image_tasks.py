@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from rankwise.commands.app import App, Out, Resume, add_config
+from rankwise.commands.app import App, add_config
 from rankwise.commands.console import require_folder, require_other, say, show, steps_shown
+from rankwise.commands.options import Out, Resume
 from rankwise.settings import require_choice
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from rankwise import training
-from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
+from rankwise.commands.app import App, add_config
 from rankwise.commands.console import require_folder, require_other, say, show, write_frame
+from rankwise.commands.options import Out, Resume, Run, names_of
 from rankwise.commands.rank_runs import compare, fuse, read_run
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used

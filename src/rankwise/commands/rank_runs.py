@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwise import report
-from rankwise.commands.app import CORRECTIONS, Seed, names_of
 from rankwise.commands.console import require_other, say, show
 from rankwise.commands.fuse import fusion_options
+from rankwise.commands.options import CORRECTIONS, Seed, names_of
 from rankwise.errors import UsageError
 from rankwise.tasks import ranking as task  # its modules are imported where they are used
 from rankwise.tasks.ranking.settings import TREC

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field
 
-from rankwise.commands.app import App, Out, Resume, Run, add_config, names_of
+from rankwise.commands.app import App, add_config
 from rankwise.commands.console import (
     require_folder,
     require_other,
@@ -17,6 +17,7 @@ from rankwise.commands.console import (
     steps_shown,
     write_frame,
 )
+from rankwise.commands.options import Out, Resume, Run, names_of
 from rankwise.errors import UsageError, foreign_errors
 from rankwise.settings import Section
 from rankwise.tasks import recommendation as task  # its modules are imported where they are used

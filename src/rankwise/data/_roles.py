@@ -6,6 +6,7 @@ Errors say what is wrong with the values; :func:`read_role` adds the file and th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -53,6 +54,18 @@ def read_target(
     counts = dict(words.value_counts(sort=True).iter_rows())
     positive = choose_positive(counts, positive, numeric=column.dtype.is_numeric())
     return (words == positive).to_numpy().astype(np.float64), positive
+
+
+def read_labels(
+    path: Path, column: pl.Series, positive: str | None, *, graded: bool, several: bool
+) -> tuple[NDArray[np.float64], str | None, tuple[str, ...]]:
+    """Return the target as numbers, the value that became 1, and the names of several classes."""
+    if several and positive is None and not graded:
+        classes = read_role(path, "target", column, read_classes)
+        if classes is not None:
+            return classes[0], None, classes[1]
+    read = partial(read_target, positive=positive, graded=graded)
+    return *read_role(path, "target", column, read), ()
 
 
 def read_classes(column: pl.Series) -> tuple[NDArray[np.float64], tuple[str, ...]] | None:

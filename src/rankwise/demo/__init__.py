@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from rich.progress import TimeElapsedColumn
 
-from rankwise.commands.app import Out, Seed
 from rankwise.commands.compare import compare
 from rankwise.commands.console import complaints, progress_bar, require_folder, say
+from rankwise.commands.options import Out, Seed
 from rankwise.errors import UsageError
 
 if TYPE_CHECKING:

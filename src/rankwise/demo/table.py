@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwise.report.comparison.run import Candidate, Run, read_object, read_run
+from rankwise.report.comparison.run import Candidate, Run
+from rankwise.report.comparison.run_files import read_object, read_run
 from rankwise.tasks.compare.settings import Settings
 
 DATA = Path(__file__).with_name("flights.csv.gz")

@@ -1,4 +1,4 @@
-"""More than two classes: scores as log-odds of each class, as probabilities and as decisions."""
+"""The classes of y: their shares, and scores of more than two as log-odds and probabilities."""
 
 from __future__ import annotations
 
@@ -17,6 +17,30 @@ from rankwise.naming import class_metric
 from rankwise.serving.calibration import Calibrator
 
 _LEAST = 1e-300  # a probability below it has no logarithm
+
+
+def prior_of(part: Part, labels: NDArray[np.generic]) -> float:
+    """Return the weighted share of positives of two classes, both of which must be there."""
+    positive = part.positive
+    if positive.all() or not positive.any():
+        raise ValueError(
+            "y must contain both classes among the rows with a weight above 0, "
+            f"got only the class {labels[int(positive.any())]!r}"
+        )
+    return float(np.average(positive, weights=part.weight))
+
+
+def shares_of(part: Part, labels: NDArray[np.generic]) -> Vector | None:
+    """Return the weighted shares of more than two classes, all of which must be there."""
+    if part.classes == 2:
+        return None
+    mass = np.bincount(part.target.astype(np.int64), part.weight, part.classes)
+    if not mass.all():
+        raise ValueError(
+            "y must contain every class among the rows with a weight above 0, got none of "
+            f"the class {labels[int(mass.argmin())]!r}"
+        )
+    return np.asarray(mass / mass.sum())
 
 
 def log_odds(logits: Tensor) -> Tensor:

@@ -13,8 +13,9 @@ from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
 from rankwise.estimators.data import Vector
+from rankwise.metrics._levels import Levels
 from rankwise.metrics._rules import RULES, Limit, parse_limit
-from rankwise.metrics.thresholds import Levels, OperatingPoint, choose
+from rankwise.metrics.thresholds import OperatingPoint, choose
 from rankwise.serving.calibration import Calibrator
 
 _SHARE = 1e-3  # of the sigmoid in an isotonic calibration

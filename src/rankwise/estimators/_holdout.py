@@ -2,7 +2,7 @@
 
 The hash of its values decides where a row goes: equal rows stay together, and the order of the rows
 does not matter. So a row of weight 2 is the row twice here, too, and no copy of a training row is
-among the rows that shall be new to the model.
+among the rows that should be new to the model.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rankwise.estimators.limits import time_is_up
 
 _Keys = NDArray[np.uint64]
 _BLOCK = 1 << 14  # rows hashed at a time
+_SET_ASIDE = 0.2  # of the rows, for a threshold with a confidence
 _RESAMPLES, _CONFIDENCE = 100, 0.95
 
 
@@ -42,6 +43,28 @@ def hold_out(part: Part, fraction: float, seed: int) -> NDArray[np.bool_]:
             return none
         held[members] = own <= last
     return held
+
+
+def set_aside(part: Part, threshold: str | float, fraction: float, seed: int) -> tuple[Part, Part]:
+    """Split off rows that choose the threshold and nothing else, as a confidence needs."""
+    part = part.weighted_rows()
+    if part.groups is not None:
+        raise ValueError(
+            f"threshold {threshold!r} needs independent rows, which those of a list are not: leave "
+            "out the confidence or groups"
+        )
+    if part.weight is not None and not (part.weight == 1).all():
+        raise ValueError(
+            f"threshold {threshold!r} needs rows that count once each: leave out the confidence or "
+            "sample_weight"
+        )
+    held = hold_out(part, fraction or _SET_ASIDE, seed)
+    if not held.any():
+        raise ValueError(
+            f"threshold {threshold!r} needs rows that the model does not learn from: both classes "
+            "must have at least two different rows"
+        )
+    return part.rows(~held), part.rows(held)
 
 
 def _last_key(keys: _Keys, weight: Vector | None, fraction: float) -> np.uint64 | None:

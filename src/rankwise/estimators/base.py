@@ -17,10 +17,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rankwise.checks import require_one_of
-from rankwise.estimators._classes import ClassCalibrator, class_value
+from rankwise.estimators._classes import ClassCalibrator, class_value, prior_of, shares_of
 from rankwise.estimators._decisions import Rule, calibrate, parse_rule
 from rankwise.estimators._files import Checkpoint, fingerprint, load_ranker, save_ranker
-from rankwise.estimators._holdout import hold_out
+from rankwise.estimators._holdout import hold_out, set_aside
 from rankwise.estimators._inputs import (
     learn_features,
     read_features,
@@ -57,7 +57,6 @@ from rankwise.objectives import Objective
 from rankwise.serving.calibration import Calibrator
 
 Calibration: TypeAlias = Literal["sigmoid", "isotonic"] | None
-_SET_ASIDE = 0.2  # of the rows, for a threshold with a confidence
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
@@ -340,7 +339,8 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         rule, alone = parse_rule(self.threshold), None
         self._require_for_classes(rule)
         if rule.confidence is not None:
-            part, alone = self._set_aside(part)
+            fraction = float(self.validation_fraction)
+            part, alone = set_aside(part, self.threshold, fraction, self._drawn_seed())
         data = replace(self._training(part, held_out), epoch_fraction=epoch_fraction)
         if checkpoint is not None:
             parts = (data.train, data.held_out) if data.splits else (data.train,)
@@ -387,36 +387,17 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 "out, and the most likely class is predicted"
             )
 
-    def _set_aside(self, part: Part) -> tuple[Part, Part]:
-        """Split off rows that choose the threshold and nothing else, as a confidence needs."""
-        part = part.weighted_rows()
-        if part.groups is not None:
-            raise ValueError(
-                f"threshold {self.threshold!r} needs independent rows, which those of a list are "
-                "not: leave out the confidence or groups"
-            )
-        if part.weight is not None and not (part.weight == 1).all():
-            raise ValueError(
-                f"threshold {self.threshold!r} needs rows that count once each: leave out the "
-                "confidence or sample_weight"
-            )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        held = hold_out(part, float(self.validation_fraction) or _SET_ASIDE, seed)
-        if not held.any():
-            raise ValueError(
-                f"threshold {self.threshold!r} needs rows that the model does not learn from: both "
-                "classes must have at least two different rows"
-            )
-        return part.rows(~held), part.rows(held)
+    def _drawn_seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _training(self, part: Part, held_out: Part | None = None) -> Training:
         part = part.weighted_rows()
-        prior, shares = 0.5, self._shares_of(part)
+        prior, shares = 0.5, shares_of(part, self.classes_)
         if shares is None:
-            prior = self.prior_ = self._prior_of(part)
+            prior = self.prior_ = prior_of(part, self.classes_)
         else:
             self.prior_ = shares
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._drawn_seed()
         evaluate = metric_value if shares is None else class_value
         train, metric = part, partial(evaluate, self._metric_name)
         if held_out is None:
@@ -426,28 +407,6 @@ class Ranker(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.held_out_ = 0 if held_out is None else len(held_out)
         held_out = train if held_out is None else held_out
         return Training(train, held_out, prior, seed, metric, shares=shares)
-
-    def _prior_of(self, part: Part) -> float:
-        """Return the weighted share of positives of two classes, both of which must be there."""
-        positive = part.positive
-        if positive.all() or not positive.any():
-            raise ValueError(
-                "y must contain both classes among the rows with a weight above 0, "
-                f"got only the class {self.classes_[int(positive.any())]!r}"
-            )
-        return float(np.average(positive, weights=part.weight))
-
-    def _shares_of(self, part: Part) -> Vector | None:
-        """Return the weighted shares of more than two classes, all of which must be there."""
-        if part.classes == 2:
-            return None
-        mass = np.bincount(part.target.astype(np.int64), part.weight, part.classes)
-        if not mass.all():
-            raise ValueError(
-                "y must contain every class among the rows with a weight above 0, got none of "
-                f"the class {self.classes_[int(mass.argmin())]!r}"
-            )
-        return np.asarray(mass / mass.sum())
 
     def _scores_held_out(self, data: Training) -> Floats:
         """Return scores of the rows held out, each by a model that did not learn from it."""

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from rankwise.baselines.pointwise import PointwiseObjective
 from rankwise.boosting.classes import OneVsRestGradient, softmax_gradient
 from rankwise.boosting.engines import Engine, EngineName, Stage, Trees, boost, engine_of
-from rankwise.boosting.gradient import Rows, first_score, log_loss_gradient
+from rankwise.boosting.gradient import first_score, log_loss_gradient
 from rankwise.boosting.noise import SAMPLES, check_noise
 from rankwise.boosting.objectives import BoosterObjective, gradient_of, stateless_objective
+from rankwise.boosting.rows import Rows
 from rankwise.checks import require_count, require_number, require_one_of, require_positive
 from rankwise.estimators._classes import odds_of
 from rankwise.estimators._holdout import clearly_better, folds_of

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from rankwise.boosting.disk import DiskMatrix
-from rankwise.boosting.gradient import relevant
+from rankwise.boosting.rows import relevant
 
 if TYPE_CHECKING:
     from rankwise.estimators._files import Checkpoint

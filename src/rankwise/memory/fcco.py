@@ -20,7 +20,7 @@ class FCCOAverage(DeferredAverage):
 
     Args:
         num_items, width, ema_rate, log, correction: See :class:`MovingAverage`. ``ema_rate`` must
-            not be 0: f of a fixed u_i is no risk.
+            not be 0: f of a fixed u_i is not a risk.
 
     Example:
         >>> import torch

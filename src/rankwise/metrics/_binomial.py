@@ -1,6 +1,6 @@
 """Exact probabilities of counts: the binomial tail, and the interval of a share.
 
-Written here since the core of the package has numpy and torch alone.
+Written here because the core of the package depends on numpy and torch only.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def share_interval(k: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Flo
 
 
 def least_size(share: float, chance: float) -> int:
-    """Return the least n with share^n ≤ chance: the trials after which luck is ruled out."""
+    """Return the least n with share^n ≤ chance."""
     return max(1, math.ceil(math.log(chance) / math.log(share) - 1e-9))
 
 

@@ -1,4 +1,4 @@
-"""Rules of a threshold as strings: a limit on a rate, and with what confidence it shall hold."""
+"""Rules of a threshold as strings: a limit on a rate, and the confidence that it must hold with."""
 
 from __future__ import annotations
 

@@ -147,6 +147,12 @@ def require_k(k: int) -> None:
     require_count("k", k)
 
 
+def require_cut(k: int | None) -> None:
+    """Check the last rank that counts; with None all ranks count."""
+    if k is not None:
+        require_count("k", k)
+
+
 @dataclass(frozen=True)
 class Setting:
     """A metric with all its options chosen."""

@@ -8,10 +8,9 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
 from rankwise.metrics._counting import fast_average_precision
 from rankwise.metrics._depth import first_k
-from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
+from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_cut
 from rankwise.metrics.inputs import Array, to_tensor
 from rankwise.metrics.intervals import Interval, normal_quantile
 from rankwise.metrics.ranking import Ranking, ratio
@@ -37,11 +36,6 @@ def _least_over_positives(
     first = positives - (ranking.positives - 1).clamp_min(0) * step
     mean = torch.where(apart, (ratio(first, first + negatives) + last) / 2, last)
     return (ranking.positives * mean).sum(-1) / ranking.n_positives.squeeze(-1)
-
-
-def _check_k(k: int | None) -> None:
-    if k is not None:
-        require_count("k", k)
 
 
 def _least_average_precision(ranking: Ranking, apart: Tensor, k: int | None) -> Tensor:
@@ -79,7 +73,7 @@ def _least_auprc(ranking: Ranking, apart: Tensor, prior: float) -> Tensor:
 @computed_by(
     Kernel(
         _average_precision,
-        _check_k,
+        require_cut,
         name="ap",
         pairs=False,
         shortcut=fast_average_precision,

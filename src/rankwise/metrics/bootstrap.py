@@ -110,10 +110,15 @@ def compare(
         for s in (scores_a, scores_b)
     ]
     (a, b), draws = _resampled(setting, pair, level, resamples, seed)
+    return compare_draws(a, b, draws, level)
+
+
+def compare_draws(a: float, b: float, draws: Tensor, level: float) -> Comparison:
+    """Return the comparison of two values by their resamples, (2, resamples)."""
     differences = draws[0] - draws[1]
     low, high = percentiles(differences, level)
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
-    p_value = min(1.0, 2 * (1 + rarer) / (1 + resamples))
+    p_value = min(1.0, 2 * (1 + rarer) / (1 + len(differences)))
     return Comparison(a, b, a - b, low, high, p_value, level, "bootstrap")
 
 

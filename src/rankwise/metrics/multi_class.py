@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from statistics import NormalDist
-from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_no_nan, require_one_of, warn_caller
+from rankwise.checks import require_count, require_one_of, warn_caller
+from rankwise.metrics._class_lists import ClassAverage, ClassLists, Scheme, read_classes
 from rankwise.metrics._setting import setting_of
 from rankwise.metrics.auc import auroc
-from rankwise.metrics.bootstrap import percentiles, resample_counts
-from rankwise.metrics.inputs import Array, Items, from_tensor, to_tensor
+from rankwise.metrics.bootstrap import compare_draws, percentiles, resample_counts
+from rankwise.metrics.inputs import Array, from_tensor
 from rankwise.metrics.intervals import Comparison, Interval, normal_quantile
-from rankwise.metrics.ranking import Ranking, rank_items
 
-Scheme = Literal["ovr", "ovo"]
-ClassAverage = Literal["macro", "weighted", "none"]
 _WORK = 50_000_000  # resampled scores of one interval: a few seconds
 
 
@@ -184,17 +179,13 @@ class ClassMetric:
         both = [self._lists(scores, target, weight) for scores in (scores_a, scores_b)]
         (a, b), found = self._uncertain(both, resamples, seed, level)
         if isinstance(found, Tensor):
-            drawn = found[0] - found[1]
-            low, high = percentiles(drawn, level)
-            rarer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-            p = min(1.0, 2 * (1 + rarer) / (1 + resamples))
-            return Comparison(a, b, a - b, low, high, p, level, "bootstrap")
+            return compare_draws(a, b, found, level)
         reach = normal_quantile(level) * found
         p = 2 * NormalDist().cdf(-abs(a - b) / found) if found > 0 else float(a == b)
         return Comparison(a, b, a - b, a - b - reach, a - b + reach, p, level, "influence")
 
     def _uncertain(
-        self, models: Sequence[_ClassLists], resamples: int, seed: int, level: float
+        self, models: Sequence[ClassLists], resamples: int, seed: int, level: float
     ) -> tuple[list[float], Tensor | float]:
         """Return the values of models, and their resamples (models, resamples).
 
@@ -219,133 +210,6 @@ class ClassMetric:
         rows = [torch.stack([lists.mean(c.double()) for lists in models]) for c in drawn]
         return values, torch.cat(rows, dim=1)
 
-    def _lists(self, scores: object, target: object, weight: object) -> _ClassLists:
-        s, t = to_tensor(scores).double().cpu(), to_tensor(target).cpu()
-        if s.ndim != 2 or s.shape[1] < 2:
-            raise ValueError(
-                "scores must have a column for each of two or more classes, shape (rows, classes), "
-                f"got {tuple(s.shape)}"
-            )
-        require_no_nan("scores", s)
-        if t.shape != s.shape[:1] or not bool((t == t.long()).all()):
-            raise ValueError(
-                f"target must hold one class number per row, shape ({len(s)},), got shape "
-                f"{tuple(t.shape)} of {t.dtype}"
-            )
-        t = t.long()
-        low, high = (int(end) for end in t.aminmax()) if len(t) else (0, 0)
-        if low < 0 or high >= s.shape[1]:
-            raise ValueError(
-                f"target must be class numbers from 0 to {s.shape[1] - 1}, one per column of "
-                f"scores, got values from {low} to {high}"
-            )
-        w = None if weight is None else to_tensor(weight).double().cpu()
-        if w is not None and (w.shape != t.shape or not bool(((w >= 0) & w.isfinite()).all())):
-            raise ValueError(
-                f"weight must be one finite number >= 0 per row, shape ({len(s)},), got shape "
-                f"{tuple(w.shape)}"
-            )
-        return _ClassLists(self, s, t, torch.ones_like(t).double() if w is None else w)
-
-
-@dataclass(frozen=True)
-class _ClassLists:
-    """One ranked list per class, of the same rows."""
-
-    metric: ClassMetric
-    scores: Tensor  # (rows, classes)
-    target: Tensor  # (rows,)
-    weight: Tensor  # (rows,)
-
-    @property
-    def rows(self) -> int:
-        return len(self.target)
-
-    @property
-    def classes(self) -> int:
-        return self.scores.shape[1]
-
-    def rankings(self) -> Iterator[Ranking]:
-        """Yield the rows ranked by the scores of one class after the other."""
-        for c, column in enumerate(self.scores.T):
-            hot = (self.target == c).double()
-            yield rank_items(column[None].contiguous(), hot[None], ties=self.metric.setting.ties)
-
-    @cached_property
-    def kept(self) -> tuple[Ranking, ...]:
-        """All rankings, for resamples in several blocks."""
-        return tuple(self.rankings())
-
-    def mean(self, counts: Tensor) -> Tensor:
-        """Return the mean over classes where rows count so often, (resamples,)."""
-        values, shares = self.values(counts)
-        return (values.nan_to_num() * shares).sum(-1)
-
-    def values(self, counts: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the values of the classes and their shares in the mean, (resamples, classes)."""
-        rankings = self.kept if len(counts) > 1 else self.rankings()
-        found = [self._value(c, r, counts) for c, r in enumerate(rankings)]
-        return torch.stack(found, dim=1), self._shares(counts)
-
-    def together(self, *, plain: bool) -> tuple[Tensor, Tensor]:
-        """Return the values of the classes and their shares, (classes,), by one sort of all."""
-        once = torch.ones(1, self.rows, dtype=torch.float64)
-        weight = None
-        if not plain or self.metric.scheme == "ovo":
-            weight = torch.cat([self._weights(c, once) for c in range(self.classes)])
-        hot = (self.target == torch.arange(self.classes).unsqueeze(1)).double()
-        items = Items(self.scores.T.contiguous(), hot, weight=weight)
-        return self.metric.setting.values(items), self._shares(once)[0]
-
-    def _value(self, c: int, ranking: Ranking, counts: Tensor) -> Tensor:
-        weights = self._weights(c, counts)
-        setting = self.metric.setting
-        ranked = replace(ranking, weight=weights[:, ranking.order[0]])
-        return setting.kernel(ranked, **setting.options)
-
-    def _weights(self, c: int, counts: Tensor) -> Tensor:
-        """Return the weight of every row in the list of a class, (resamples, rows)."""
-        weights = counts * self.weight
-        if self.metric.scheme == "ovr":
-            return weights
-        mass = self._mass(counts)
-        own = torch.where(mass > 0, mass, 1.0)[:, self.target]
-        if self.metric.average != "weighted":
-            return weights / own  # every class weighs 1
-        share = mass / mass.sum(-1, keepdim=True)
-        return weights / own * (share[:, c : c + 1] + share[:, self.target])
-
-    def _mass(self, counts: Tensor) -> Tensor:
-        weights = counts * self.weight
-        empty = weights.new_zeros(len(weights), self.classes)
-        return empty.index_add(1, self.target, weights)
-
-    def _shares(self, counts: Tensor) -> Tensor:
-        mass = self._mass(counts)
-        # Without rows, or with all of them, a class ranks nothing.
-        there = ((mass > 0) & (mass < mass.sum(-1, keepdim=True))).double()
-        if self.metric.average == "weighted":
-            share = mass / mass.sum(-1, keepdim=True)
-            present = there.sum(-1, keepdim=True)
-            # One-vs-one: Σ_{b≠a} (π_a + π_b) of the pairs that class a is in.
-            there = share if self.metric.scheme == "ovr" else there * ((present - 2) * share + 1)
-        return there / there.sum(-1, keepdim=True)
-
-    def slope(self) -> Tensor:
-        """Return the derivative of the mean by how often each row counts, (rows,).
-
-        One class at a time: the graph of all of them would be in memory together.
-        """
-        counts = torch.ones(1, self.rows, dtype=torch.float64, requires_grad=True)
-        total, values = torch.zeros(self.rows, dtype=torch.float64), []
-        with torch.enable_grad():
-            shares = self._shares(counts.detach())[0]
-            for c, ranking in enumerate(self.rankings()):
-                value = self._value(c, ranking, counts)
-                values.append(value.detach().nan_to_num())
-                if float(shares[c]) > 0:
-                    total += shares[c] * torch.autograd.grad(value.sum(), counts)[0][0]
-            if self.metric.average == "weighted":
-                mean = (self._shares(counts) * torch.stack(values, dim=1)).sum()
-                total += torch.autograd.grad(mean, counts)[0][0]
-        return total
+    def _lists(self, scores: object, target: object, weight: object) -> ClassLists:
+        read = read_classes(scores, target, weight)
+        return ClassLists(self.setting, self.scheme, self.average, *read)

@@ -11,9 +11,8 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
 from rankwise.metrics._depth import first_k, first_positives, first_r, top_of_both
-from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_k
+from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_cut, require_k
 from rankwise.metrics.auc import pair_share
 from rankwise.metrics.inputs import Array
 from rankwise.metrics.ranking import Ranking, band, mass_above, ratio
@@ -217,18 +216,13 @@ def map_at_r(scores: Array, target: Array, **shared: Unpack[Shared[Array]]) -> A
     return evaluate(map_at_r, scores, target, shared)
 
 
-def _check_cut(k: int | None) -> None:
-    if k is not None:
-        require_count("k", k)
-
-
 def _first_positives(ranking: Ranking, k: int | None) -> float:
     depth = first_positives(ranking)
     return depth if k is None else min(depth, float(k))
 
 
 @computed_by(
-    Kernel(_mean_reciprocal_rank, _check_cut, name="mrr", pairs=False, depth=_first_positives)
+    Kernel(_mean_reciprocal_rank, require_cut, name="mrr", pairs=False, depth=_first_positives)
 )
 def mean_reciprocal_rank(
     scores: Array, target: Array, *, k: int | None = None, **shared: Unpack[Shared[Array]]

@@ -168,3 +168,8 @@ def _even_share(lists: Lists, k: int) -> Tensor:
     left = k - (scores > last).sum(-1, keepdim=True)
     shared = left / (scores == last).sum(-1, keepdim=True)
     return torch.where(positives > last, 1, shared * (positives == last))
+
+
+def has_whole_weights(lists: Lists) -> Tensor:
+    """Return whether all weights of a list are whole numbers, (lists, 1)."""
+    return (lists.weight == lists.weight.round()).all(-1, keepdim=True)

@@ -11,7 +11,8 @@ from typing import Any
 from rankwise._yaml import parse_yaml
 from rankwise.errors import UsageError, foreign_errors
 from rankwise.files import read_json
-from rankwise.report.comparison.run import number, read_object, read_run
+from rankwise.report.comparison.run import number
+from rankwise.report.comparison.run_files import read_object, read_run
 from rankwise.seals import read_sealed_json
 
 _Z = 1.96  # standard errors of a 95 % interval

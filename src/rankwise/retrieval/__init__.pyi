@@ -1,7 +1,8 @@
+from rankwise.retrieval.approximate import ApproximateSearch, Cells, Recall
 from rankwise.retrieval.evaluation import RetrievalResult, evaluate
 from rankwise.retrieval.fusion import fuse
 from rankwise.retrieval.hierarchy import HierarchicalResult, evaluate_hierarchy
-from rankwise.retrieval.search import ApproximateSearch, Cells, Nearest, Recall, nearest
+from rankwise.retrieval.search import Nearest, nearest
 
 __all__ = [
     "HierarchicalResult",

@@ -40,7 +40,7 @@ class Calibrator:
         return (1 - self.share) * np.interp(scores, self.knots, self.values) + self.share * smooth
 
     def score(self, probability: float) -> float:
-        """Return the score that has a probability; a far end where none has."""
+        """Return the score that has a probability; where none has, one far outside of the knots."""
         middle = -self.intercept / self.slope
         if not len(self.knots):
             odds = np.log(probability) - np.log1p(-probability)

@@ -139,7 +139,7 @@ _PARTS = {
 
 
 def word_of(value: object) -> str:
-    """Return a value of a category as a word; missing ones are ``""``, which is no level."""
+    """Return a value of a category as a word; missing ones are ``""``, which is not a level."""
     if is_gap(value):
         return ""
     if isinstance(value, float) and value.is_integer():

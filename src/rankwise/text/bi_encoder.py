@@ -16,7 +16,7 @@ from rankwise.distributed import AcrossProcesses, gather_with_gradient
 from rankwise.metrics.gather import is_distributed
 from rankwise.objectives import Objective
 from rankwise.text._lists import ranked, require_objective
-from rankwise.text.collection import TextCollection, judged
+from rankwise.text.collection import TextCollection, look_up
 
 
 class _Batch(NamedTuple):
@@ -166,7 +166,7 @@ class BiEncoderLoss(CachedLossMixin, nn.Module):
             mine = first_of_each(everywhere.queries)[everywhere.process == _rank()]
             queries, query_rows = queries[mine], batch.queries[mine]
             keys = query_rows.unsqueeze(1) * self.num_documents + document_rows
-            grades, pairs = judged(self.pair_keys, self.pair_grades, keys)
+            grades, pairs = look_up(self.pair_keys, self.pair_grades, keys)
             if self.memory_by == "list":
                 arguments["list_ids"] = query_rows
             elif self.memory_by == "item":

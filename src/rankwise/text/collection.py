@@ -18,7 +18,7 @@ DocumentId = TypeVar("DocumentId")
 Columns = dict[str, list[object]]
 
 
-class Judged(NamedTuple):
+class Relevance(NamedTuple):
     """Relevance of some documents to some queries, both of shape (queries, documents)."""
 
     grades: Tensor  # 0 where a document is not relevant
@@ -74,9 +74,9 @@ class TextCollection:
         rows: list[int] = []
         found: list[int] = []
         grades: list[float] = []
-        for query, judged in qrels.items():
-            _check(query, queries, judged, place)
-            relevant = {document: grade for document, grade in judged.items() if grade > 0}
+        for query, listed in qrels.items():
+            _check(query, queries, listed, place)
+            relevant = {document: grade for document, grade in listed.items() if grade > 0}
             if not relevant:
                 continue
             rows += [len(self.query_ids)] * len(relevant)
@@ -156,14 +156,14 @@ class TextCollection:
                 columns["labels"].append([*grades[pairs], *[0.0] * len(others)])
         return columns
 
-    def relevance(self, query_rows: Tensor, document_rows: Tensor) -> Judged:
+    def relevance(self, query_rows: Tensor, document_rows: Tensor) -> Relevance:
         """Return the grades of documents to queries, of shape (queries, documents).
 
         Args:
             query_rows: Rows of the queries, shape (queries,) or (queries, 1).
             document_rows: Rows of the documents, shape (documents,) or (queries, documents).
         """
-        return judged(
+        return look_up(
             self.pair_keys,
             self.pair_grades,
             query_rows.reshape(-1, 1) * len(self.documents) + document_rows,
@@ -177,22 +177,22 @@ class TextCollection:
             )
 
 
-def judged(pair_keys: Tensor, pair_grades: Tensor, keys: Tensor) -> Judged:
-    """Look keys of pairs up among the sorted keys of the relevant ones."""
+def look_up(pair_keys: Tensor, pair_grades: Tensor, keys: Tensor) -> Relevance:
+    """Return the relevance of pairs by their keys, from the sorted keys of the relevant ones."""
     places = torch.searchsorted(pair_keys, keys).clamp_(max=len(pair_keys) - 1)
     relevant = pair_keys[places] == keys
-    return Judged(pair_grades[places] * relevant, places * relevant)
+    return Relevance(pair_grades[places] * relevant, places * relevant)
 
 
 def _check(
     query: object,
     queries: Mapping[QueryId, str],
-    judged: Mapping[DocumentId, float],
+    listed: Mapping[DocumentId, float],
     place: Mapping[DocumentId, int],
 ) -> None:
     if query not in queries:
         raise ValueError(f"qrels must name queries that are given, got {query!r}")
-    for document, grade in judged.items():
+    for document, grade in listed.items():
         if document not in place:
             raise ValueError(
                 f"qrels must name documents that are given, got {document!r} for query {query!r}"

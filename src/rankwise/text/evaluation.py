@@ -37,7 +37,7 @@ class _Evaluator(BaseEvaluator):
         self.primary_metric = next(iter(self.metrics))
 
     def scores(self, model: object) -> Iterator[Tensor]:
-        """Yield the scores of all documents for some queries after the other."""
+        """Yield the scores of all documents for one block of queries after the other."""
         raise NotImplementedError
 
     def values(self, model: object) -> dict[str, Tensor]:
@@ -97,7 +97,7 @@ class SearchEvaluator(_Evaluator):
         super().__init__(collection, metrics, name, batch_size)
 
     def scores(self, model: SentenceTransformer) -> Iterator[Tensor]:  # type: ignore[override]
-        """Yield the cosines of all documents for some queries after the other."""
+        """Yield the cosines of all documents for one block of queries after the other."""
         queries = encode_queries(model, self.collection, self.batch_size)
         documents = encode_documents(model, self.collection, self.batch_size)
         for block in queries.split(max(1, _BLOCK // len(documents))):
@@ -147,7 +147,7 @@ class RerankingEvaluator(_Evaluator):
         self.candidates = nearest(self._documents, self._queries, min(k, len(collection.documents)))
 
     def scores(self, model: CrossEncoder) -> Iterator[Tensor]:  # type: ignore[override]
-        """Yield scores in the order of the search, for some queries after the other."""
+        """Yield scores in the order of the search, for one block of queries after the other."""
         rows = torch.from_numpy(self.candidates.rows)
         for block in torch.arange(len(rows)).split(max(1, _BLOCK // len(self._documents))):
             pairs = [

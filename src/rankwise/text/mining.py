@@ -35,8 +35,8 @@ def hard_negatives(
 
     The documents of the collection are searched with each query. Relevant documents, documents with
     the text of one, and those beyond a threshold are left out; what remains are the candidates. The
-    thresholds skip documents that are probably relevant but not judged. Options have the names and
-    meaning of ``sentence_transformers.util.mine_hard_negatives``.
+    thresholds skip documents that are probably relevant though ``qrels`` does not list them.
+    Options have the names and meaning of ``sentence_transformers.util.mine_hard_negatives``.
 
     Args:
         model: Encoder of queries and documents.

@@ -1,4 +1,6 @@
+from rankwise.training._record import command_of, require_unchanged
 from rankwise.training._tracking import tracking
+from rankwise.training.callbacks import Callback, Step, Validation
 from rankwise.training.checkpoint import CHECKPOINT
 from rankwise.training.devices import (
     PRECISIONS,
@@ -7,7 +9,8 @@ from rankwise.training.devices import (
     require_one_process,
     world_size,
 )
-from rankwise.training.learner import Learner, cached_backward
+from rankwise.training.gradient_cache import cached_backward
+from rankwise.training.learner import Learner
 from rankwise.training.optimizers import (
     MomentumSGD,
     cosine_rate,
@@ -19,11 +22,9 @@ from rankwise.training.optimizers import (
 from rankwise.training.row_adam import RowAdamW
 from rankwise.training.run_folder import (
     RunFolder,
-    command_of,
     is_empty,
     open_folder,
     require_free,
-    require_unchanged,
 )
 from rankwise.training.task import (
     CachedLoss,
@@ -36,7 +37,7 @@ from rankwise.training.task import (
 )
 from rankwise.training.threads import reproducible
 from rankwise.training.trackers import Tracker, make_tracker
-from rankwise.training.trainer import Callback, Fitted, Step, Trainer, Validation, fit
+from rankwise.training.trainer import Fitted, Trainer, fit
 
 __all__ = [
     "CHECKPOINT",

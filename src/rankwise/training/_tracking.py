@@ -129,7 +129,7 @@ class Tracking:
         return session
 
     def finish(self) -> None:
-        """Give the results and the report of the run folder to its trackers."""
+        """Send the results and the report of the run folder to its trackers."""
         own = [each for each in self.sessions if each.folder.path.absolute() == self.out.absolute()]
         trackers = list(own[0].trackers.values()) if own else []
         from rankwise.report.results import read_summary  # noqa: PLC0415  (training does without)

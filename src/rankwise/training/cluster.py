@@ -1,6 +1,6 @@
-"""Trainings on a Ray cluster: the same processes as under torchrun, and a new start where one dies.
+"""Trainings on a Ray cluster: the processes of torchrun, restarted where one dies.
 
-Ray Train starts the processes and their process group. The trainer does not know of it.
+Ray Train starts the processes and their process group. The trainer is not involved.
 """
 
 from __future__ import annotations

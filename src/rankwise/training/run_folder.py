@@ -1,11 +1,8 @@
-"""The folder of a run: the command that made it, its parts, and a lock for the writer."""
+"""The folder of a run: what may be written into it, and by which command."""
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import json
-import os
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,46 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from pydantic import BaseModel
 
 import rankwise
 from rankwise.errors import UsageError
 from rankwise.files import is_part, remove_parts, sha256_of
 from rankwise.report import write_whole
-from rankwise.seals import SealError, require_seal, sealed_json
+from rankwise.seals import sealed_json
+from rankwise.training._lock import LOCK, locked
+from rankwise.training._record import FORMAT, RUN, RunRecord, command_of, read_part, read_record
 
 if TYPE_CHECKING:
     from rankwise.training.devices import Devices
 
-RUN = "run.json"
-_LOCK = ".lock"
-_FORMAT = 1
 _MADE = ("checkpoint.pt", "results.json", "study.db", "model.ranker")  # that would be lost
 _CONFIGS = ("config.json", "config.yaml")
-_locks: set[int] = set()  # handles of this process
-
-
-def _leave_locks() -> None:
-    """Close inherited locks: a process that loads data may outlive the run that started it."""
-    for handle in _locks:
-        os.close(handle)
-    _locks.clear()
-
-
-os.register_at_fork(after_in_child=_leave_locks)
-
-
-class _Run(BaseModel):
-    """``run.json``."""
-
-    format: int
-    command: str
-    version: str
-    finished: bool
-    parts: dict[str, list[str]]  # SHA-256 of a part, and of the one that it replaces
-    written: list[str] = []  # parts that a run writes and reads before its end
-    threads: int | None = None  # of torch, when the run was started
-    deterministic: bool = False  # whether only deterministic algorithms were allowed
 
 
 class ThreadsWarning(UserWarning):
@@ -84,8 +55,8 @@ class RunFolder:
 
     def __init__(self, path: Path, command: str) -> None:
         self.path, self.command = path, command
-        self._about = _Run(
-            format=_FORMAT,
+        self._about = RunRecord(
+            format=FORMAT,
             command=f"rankwise {command}",
             version=rankwise.__version__,
             finished=False,
@@ -105,7 +76,7 @@ class RunFolder:
         require_free(self.path, self.command, resume=resume)
         made = not self.path.exists()
         try:
-            with _locked(self.path):
+            with locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
                 remove_parts(self.path)
                 self._about = self._known_or_new()
@@ -122,7 +93,7 @@ class RunFolder:
     def write(self, name: str, content: bytes) -> Path:
         """Write a part, whole or not at all.
 
-        Its SHA-256 is in ``run.json`` before it, beside that of the part it replaces: a process
+        Its SHA-256 is in ``run.json`` before it, next to that of the part it replaces: a process
         that is killed between the two leaves a folder that can be read.
         """
         self._require_there()
@@ -143,14 +114,14 @@ class RunFolder:
         self._about.parts = {
             str(path.relative_to(self.path)): [sha256_of(path)]
             for path in files
-            if path.name not in (RUN, _LOCK)
+            if path.name not in (RUN, LOCK)
         }
         self._about.finished = True
         self._write_about()
 
-    def _known_or_new(self) -> _Run:
-        """Return what is known of the run; one that has no part yet is as good as a new one."""
-        known, new = _read(self.path), self._about
+    def _known_or_new(self) -> RunRecord:
+        """Return what is known of the run; one that has no part yet counts as new."""
+        known, new = read_record(self.path), self._about
         begun = [name for name in _MADE if (self.path / name).exists()]
         if known is None or not (known.written or begun):
             return (
@@ -238,7 +209,7 @@ def open_folder(
 def require_free(path: Path, command: str, *, resume: bool) -> None:
     """Raise unless ``rankwise command`` may write into a folder: a new run, or its own resumed.
 
-    A run that has not got further than its settings is as good as a new one.
+    A run that has nothing but its settings counts as new.
 
     Args:
         path: The folder.
@@ -253,7 +224,7 @@ def require_free(path: Path, command: str, *, resume: bool) -> None:
         >>> from rankwise.training import require_free
         >>> require_free(Path("no-such-folder"), "classify", resume=False)
     """
-    about = _read(path)
+    about = read_record(path)
     made = [name for name in _MADE if (path / name).exists()]
     if about is None:
         found = [name for name in _CONFIGS if (path / name).exists()] + made
@@ -291,139 +262,4 @@ def is_empty(folder: Path) -> bool:
         >>> is_empty(Path(tempfile.mkdtemp()))
         True
     """
-    return all(path.name == _LOCK or is_part(path) for path in folder.iterdir())
-
-
-def command_of(folder: Path) -> str | None:
-    """Return the command whose run a folder holds, finished or not; None where there is none.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The command without ``rankwise``, such as ``"classify"``.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from rankwise.training import command_of
-        >>> print(command_of(Path("no-such-folder")))
-        None
-    """
-    about = _read(folder)
-    return None if about is None else about.command.removeprefix("rankwise ")
-
-
-def threads_of(folder: Path) -> int | None:
-    """Return the number of threads that the run in a folder was started with, if it is known."""
-    about = _read(folder)
-    return None if about is None else about.threads
-
-
-def read_part(folder: Path, name: str) -> bytes | None:
-    """Return a file of a run, None where there is none.
-
-    Raises:
-        UsageError: Where its SHA-256 is not that of ``run.json``.
-    """
-    path, about = folder / name, _read(folder)
-    if not path.is_file():
-        return None
-    known = [] if about is None else about.parts.get(name, [])
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() not in known:
-        raise UsageError(
-            f"{path}: was changed or damaged, its SHA-256 is not that of {RUN}; restore the file, "
-            "or start the run in another folder"
-        )
-    return content
-
-
-def require_unchanged(folder: Path, *names: str) -> None:
-    """Raise where a file of a finished run is not the one that ``run.json`` has the SHA-256 of.
-
-    Args:
-        folder: Folder of the run; a copy of its files without ``run.json`` is not checked.
-        names: Names of its files to check; those that it does not have are left out.
-
-    Raises:
-        UsageError: Where a file was changed or damaged, and where the run was stopped while it was
-            being continued.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from rankwise.training import require_unchanged
-        >>> require_unchanged(Path("no-such-folder"), "model.ranker")
-    """
-    about = _read(folder)
-    if about is None:
-        return
-    if not about.finished:
-        raise UsageError(
-            f"{folder}: the run is not finished, it was stopped while it was written; repeat its "
-            f"`{about.command}` with --resume"
-        )
-    for name in names:
-        if name in about.parts:
-            read_part(folder, name)
-
-
-def require_part(folder: Path, name: str) -> None:
-    """Raise where a file is not the one of ``run.json``; one that is not in it is not checked."""
-    about = _read(folder)
-    if about is not None and name in about.parts:
-        read_part(folder, name)
-
-
-def _read(folder: Path) -> _Run | None:
-    path = folder / RUN
-    if not path.exists():
-        return None
-    wrong = f"{path}: cannot be read as the record of a run"
-    try:
-        content = path.read_bytes()
-        about = _Run.model_validate(json.loads(content))
-        if about.format <= _FORMAT:  # a newer one may be sealed in another way
-            require_seal(content)
-    except SealError as error:
-        raise UsageError(
-            f"{wrong}: {error}; restore it, or pass another folder with --out"
-        ) from None
-    except Exception:
-        raise UsageError(f"{wrong}; pass another folder with --out") from None
-    if about.format > _FORMAT:
-        raise UsageError(
-            f"{path}: has format {about.format}, made by rankwise {about.version}; this version "
-            f"reads up to {_FORMAT}: install a newer rankwise"
-        )
-    return about
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; one left by a process that has died is taken over."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / _LOCK
-    while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(handle, 20).decode(errors="replace").strip()
-            os.close(handle)
-            raise UsageError(
-                f"{folder} is in use by another process ({holder or 'starting'}); wait for it, "
-                "or pass another folder with --out"
-            ) from None
-        if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
-            break
-        os.close(handle)  # the process before has just removed it
-    os.ftruncate(handle, 0)
-    os.write(handle, f"{os.getpid()}\n".encode())
-    _locks.add(handle)
-    try:
-        yield
-    finally:
-        if handle in _locks:  # not in a forked process, whose folder it is not
-            _locks.remove(handle)
-            path.unlink(missing_ok=True)
-            os.close(handle)
+    return all(path.name == LOCK or is_part(path) for path in folder.iterdir())

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from rankwise.extras import require
-from rankwise.training.run_folder import RUN
+from rankwise.training._record import RUN
 
 _PART = ".part"  # ends the name of a file until it is there whole
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import torch
 
-from rankwise.training.run_folder import ThreadsWarning, threads_of
+from rankwise.training._record import threads_of
+from rankwise.training.run_folder import ThreadsWarning
 
 THREADS = 4
 """Threads of a training command, or as many as there are cores where these are fewer."""

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from rankwise.report import write_csv
 from rankwise.training._tracking import tracked
+from rankwise.training.callbacks import Callback, Row, Step, Validation
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
 from rankwise.training.devices import Devices, Place, require_one_process
 from rankwise.training.learner import Learner
@@ -21,73 +22,6 @@ from rankwise.training.task import StateDict, Task
 
 Batch = TypeVar("Batch")
 AnyTask = TypeVar("AnyTask", bound=Task[Any])
-Row = dict[str, float]
-
-
-@dataclass(frozen=True)
-class Step:
-    """State of a training after a step.
-
-    Args:
-        step: Number of the step in the run, from 1.
-        epoch: Number of the epoch, or of the next validation, from 1.
-        step_of_epoch: Number of the step in the epoch, from 1.
-        steps_of_epoch: Steps in the epoch.
-        loss: Loss of the step.
-        value: Value of the last validation; NaN before the first.
-
-    Example:
-        >>> from rankwise.training import Step
-        >>> Step(12, epoch=2, step_of_epoch=2, steps_of_epoch=10, loss=0.3, value=0.8).epoch
-        2
-    """
-
-    step: int
-    epoch: int
-    step_of_epoch: int
-    steps_of_epoch: int
-    loss: float
-    value: float
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Outcome of a validation.
-
-    Args:
-        row: Its row of ``metrics.csv``.
-        best: Whether the network is the best so far.
-
-    Example:
-        >>> from rankwise.training import Validation
-        >>> Validation({"step": 10, "map": 0.4}, best=True).row["map"]
-        0.4
-    """
-
-    row: Row
-    best: bool
-
-
-@dataclass(frozen=True)
-class Callback:
-    """Functions that are called during a training; the checkpoint is written before them.
-
-    Args:
-        on_step: Called after every step.
-        on_validation: Called after every validation.
-
-    Example:
-        >>> import math
-        >>> from rankwise.training import Callback, Step
-        >>> losses = []
-        >>> record = Callback(on_step=lambda step: losses.append(step.loss))
-        >>> record.on_step(Step(1, 1, 1, 10, loss=0.5, value=math.nan))
-        >>> losses
-        [0.5]
-    """
-
-    on_step: Callable[[Step], None] = lambda step: None
-    on_validation: Callable[[Validation], None] = lambda validation: None
 
 
 @dataclass(frozen=True)
@@ -260,7 +194,7 @@ class Trainer(Generic[Batch]):
             measured = self.task.validate()
             value = measured[self.task.monitor] if measured else math.inf
             value = -math.inf if math.isnan(value) else value
-            # The first one is kept where it is as good as the start.
+            # The first one is kept where its value equals that of the start.
             as_good = not self.best.row and value == self.best.value
             better = not measured or as_good or value > self.best.value
             if better:

@@ -19,7 +19,7 @@ from rankwise.report import write_whole
 from rankwise.seals import METADATA, require_seal, sealed
 from rankwise.settings import TaskSettings
 from rankwise.training import RunFolder, require_unchanged
-from rankwise.training.run_folder import require_part
+from rankwise.training._record import require_part
 from rankwise.vision.settings import Backbone
 
 CONFIG, MODEL, DIVISION = "config.yaml", "model.safetensors", "division.csv"

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from rankwise.boosting.engines import Engine, Trees
-from rankwise.boosting.gradient import Rows, log_loss_gradient
+from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.rows import Rows
 
 SETTINGS: dict[str, Any] = {
     "learning_rate": 0.3,

@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 from tests.boosting.engines.grown import grown, table
 
 from rankwise.boosting.engines import engine_of
-from rankwise.boosting.gradient import Rows, log_loss_gradient
+from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.rows import Rows
 
 
 @pytest.fixture(params=["lightgbm", "xgboost"])

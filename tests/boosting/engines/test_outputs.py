@@ -9,7 +9,7 @@ import pytest
 
 from rankwise.boosting.classes import softmax_gradient
 from rankwise.boosting.engines import Trees, engine_of
-from rankwise.boosting.gradient import Rows
+from rankwise.boosting.rows import Rows
 
 RNG = np.random.default_rng(0)
 TARGET = RNG.integers(0, 3, 120).astype(float)

@@ -7,7 +7,8 @@ from tests.boosting.engines.grown import SETTINGS, grown, table
 
 from rankwise.boosting.engines import Trees
 from rankwise.boosting.engines.with_lightgbm import LightGBM
-from rankwise.boosting.gradient import Rows, log_loss_gradient
+from rankwise.boosting.gradient import log_loss_gradient
+from rankwise.boosting.rows import Rows
 
 
 def leaves(engine: LightGBM):

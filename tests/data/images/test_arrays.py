@@ -106,7 +106,7 @@ def test_damaged_binary_files(tmp_path):
     batch = tmp_path / "data_batch_3.bin"
     batch.write_bytes(batch.read_bytes()[:-1])
     with pytest.raises(
-        DataError, match=r"data_batch_3\.bin: 30729 bytes are no whole number of 3073"
+        DataError, match=r"data_batch_3\.bin: 30729 bytes are not a whole number of 3073"
     ):
         open_images("cifar", tmp_path)
     batch.unlink()
@@ -158,7 +158,7 @@ def test_wrong_files(tmp_path):
     with pytest.raises(DataError, match="label 9 is 12, 0 to 9 are known"):
         open_images("fashion-mnist", root)
     layouts.idx(labels, np.zeros((10, 1)))
-    with pytest.raises(DataError, match="is no idx file of bytes in 1 dimensions"):
+    with pytest.raises(DataError, match="is not an idx file of bytes in 1 dimensions"):
         open_images("fashion-mnist", root)
     labels.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 10]) + bytes(4)))
     with pytest.raises(DataError, match="4 bytes where its head announces 10"):

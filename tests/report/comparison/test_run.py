@@ -11,14 +11,8 @@ import numpy as np
 import pytest
 from tests.report.comparison.sample import BASELINE, RECOMMENDED, seal, write_run
 
-from rankwise.report.comparison.run import (
-    Estimate,
-    missing,
-    number,
-    read_object,
-    read_predictions,
-    read_run,
-)
+from rankwise.report.comparison.run import Estimate, number
+from rankwise.report.comparison.run_files import missing, read_object, read_predictions, read_run
 
 
 @pytest.fixture

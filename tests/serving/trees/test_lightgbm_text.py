@@ -10,7 +10,7 @@ import pytest
 
 from rankwise.boosting.engines import Trees
 from rankwise.boosting.engines.with_lightgbm import LightGBM
-from rankwise.boosting.gradient import Rows
+from rankwise.boosting.rows import Rows
 from rankwise.serving.trees.lightgbm_text import checked_trees
 
 X = np.random.default_rng(0).normal(size=(3000, 4))

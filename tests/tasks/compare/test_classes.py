@@ -21,9 +21,10 @@ from rankwise.metrics import delong_test, holm
 from rankwise.report.comparison.report import write_report
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
+from rankwise.tasks.compare.predict import predict_file
 from rankwise.tasks.compare.problem import read_problem
 from rankwise.tasks.compare.run_files import data_of_run, rows_of_part
-from rankwise.tasks.compare.scores import evaluate_run, evaluate_scores, predict_file
+from rankwise.tasks.compare.scores import evaluate_run, evaluate_scores
 from rankwise.tasks.compare.settings import Settings
 
 LABELS = ("ape", "lynx", "yak")

@@ -9,7 +9,7 @@ from tests.tasks.compare.stubs import settings, table
 from rankwise.tasks.compare.candidates import CLASSES
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
-from rankwise.tasks.compare.scores import predict_file
+from rankwise.tasks.compare.predict import predict_file
 
 
 @pytest.fixture(autouse=True)

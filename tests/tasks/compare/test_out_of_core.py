@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from rankwise.data import DataError, read_table
-from rankwise.data.disk import DiskFeatures, read_disk_table
+from rankwise.data._disk_table import read_disk_table
+from rankwise.data.disk import DiskFeatures
 from rankwise.tasks.compare import fit, pipeline
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.problem import read_problem

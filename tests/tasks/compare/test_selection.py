@@ -16,9 +16,9 @@ from rankwise.tasks.compare.fit import Fitted, FoldScores
 from rankwise.tasks.compare.metrics import corrected
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
+from rankwise.tasks.compare.predict import predict_file
 from rankwise.tasks.compare.problem import plans_of_folds, read_problem
 from rankwise.tasks.compare.run_files import rows_of_part
-from rankwise.tasks.compare.scores import predict_file
 from rankwise.tasks.compare.selection import choose, on_common_splits, validation_of
 
 __all__ = [

@@ -12,7 +12,7 @@ from tests.tasks.compare.stubs import StubRanker, problem, settings, stubbed, ta
 
 from rankwise.data import DataError
 from rankwise.files import read_npz
-from rankwise.report.comparison.run import read_run
+from rankwise.report.comparison.run_files import read_run
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import fit_members
 from rankwise.tasks.compare.metrics import Truth

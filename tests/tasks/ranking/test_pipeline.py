@@ -241,7 +241,7 @@ def test_a_test_file_with_more_features_is_said_before_the_work(tmp_path):
 
 
 def test_folders_without_a_run(tmp_path):
-    with pytest.raises(UsageError, match=r"is no finished run \(config.json is missing\)"):
+    with pytest.raises(UsageError, match=r"is not a finished run \(config.json is missing\)"):
         load_run(tmp_path)
     (tmp_path / "config.json").write_text('{"settings": {}}')
     (tmp_path / "model.ranker").write_bytes(b"nothing")

@@ -139,7 +139,7 @@ def test_lists_become_files_and_back(tmp_path):
     assert as_run(data, np.array([0.5, -1])) == {"7": {"x": 0.5, "7-2": -1}}
     assert as_qrels(data) == {"7": {"x": 1, "7-2": 0}}
     path.write_text("0.5 qid:7 1:1\n0 qid:7 1:2\n")
-    with pytest.raises(UsageError, match="qrels want whole numbers"):
+    with pytest.raises(UsageError, match="qrels must have whole numbers"):
         as_qrels(read_letor(path))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
+from rankwise.boosting.gradient import Gradient
+from rankwise.boosting.rows import Floats, Matrix, Rows
 from rankwise.checks import require_one_of
 from rankwise.extras import require
 

@@ -11,7 +11,8 @@ from scipy.sparse import csr_matrix, issparse
 
 from rankwise.boosting.disk import BLOCK, DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
-from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
+from rankwise.boosting.gradient import Gradient
+from rankwise.boosting.rows import Floats, Matrix, Rows
 from rankwise.errors import foreign_errors
 from rankwise.serving.trees.lightgbm_text import checked_trees
 

@@ -10,7 +10,8 @@ import xgboost as xgb
 
 from rankwise.boosting.disk import DiskMatrix, by_blocks
 from rankwise.boosting.engines import Engine, Trees
-from rankwise.boosting.gradient import Floats, Gradient, Matrix, Rows
+from rankwise.boosting.gradient import Gradient
+from rankwise.boosting.rows import Floats, Matrix, Rows
 from rankwise.errors import foreign_errors
 from rankwise.serving.trees.xgboost_json import require_trees
 

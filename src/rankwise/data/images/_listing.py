@@ -202,7 +202,7 @@ def folder_listing(root: Path) -> Listing:
     inside = {entry.name.lower(): entry for entry in _folders(root)}
     places: dict[Path, Part] = {root: "train"}
     remarks = []
-    # A class may well be called train, beside other classes.
+    # A class may be called train, next to other classes.
     parted = {"train", "test"} <= inside.keys()
     only = "train" in inside and inside.keys() <= PARTS.keys()
     if parted or (only and not _images(inside["train"])[0]):
@@ -236,7 +236,7 @@ def folder_listing(root: Path) -> Listing:
 
 
 def _require_readable(paths: Iterable[Path]) -> None:
-    """Raise where the bytes of a name are no text: it could not be written into any report."""
+    """Raise where the bytes of a name are not text: it could not be written into any report."""
     for path in paths:
         try:
             str(path).encode()

@@ -141,7 +141,9 @@ def _from_binary(folder: Path) -> tuple[tuple[str, ...], Tensor, Tensor]:
         with parsing(file, "records"):
             data = np.fromfile(file, np.uint8)
         if not len(data) or len(data) % size:
-            raise DataError(f"{file}: {len(data)} bytes are no whole number of {size}-byte records")
+            raise DataError(
+                f"{file}: {len(data)} bytes are not a whole number of {size}-byte records"
+            )
         records.append(data.reshape(-1, size))
     together = np.concatenate(records)
     pixels = together[:, head:].reshape(-1, 3, 32, 32)
@@ -186,7 +188,7 @@ def read_idx(path: Path, dimensions: int) -> NDArray[np.uint8]:
         data = file.read()
     start = 4 + 4 * dimensions
     if len(data) < start or data[:4] != bytes([0, 0, _UNSIGNED_BYTES, dimensions]):
-        raise DataError(f"{path}: is no idx file of bytes in {dimensions} dimensions")
+        raise DataError(f"{path}: is not an idx file of bytes in {dimensions} dimensions")
     shape = struct.unpack(f">{dimensions}I", data[4:start])
     wanted = int(np.prod(shape, dtype=object))
     if len(data) - start != wanted:

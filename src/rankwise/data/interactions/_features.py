@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rankwise.data.errors import DataError, reads
 from rankwise.data.files import format_of, read_frame, require_columns, require_finite
-from rankwise.data.interactions._reader import atomic_frame
+from rankwise.data.interactions._layouts import atomic_frame
 from rankwise.errors import short_repr
 
 WORDS = 256  # of a column that get a place of their own, the most frequent first

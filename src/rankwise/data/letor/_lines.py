@@ -54,7 +54,7 @@ def labeled(text: bytes) -> bytes:
 
 
 def line_of(path: Path, row: int) -> int:
-    """The number of the line on which a row stands; comments and empty lines are no rows."""
+    """Return the line number of a row; comments and empty lines are not rows."""
     with opened(path) as file:
         for number, _ in islice(data_lines(file), row, None):
             return number
@@ -80,7 +80,7 @@ def groups_of(path: Path, rows: int) -> NDArray[np.int64]:
 
 
 def data_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are no comments and not empty, with their numbers."""
+    """Yield the lines that are neither comments nor empty, with their numbers."""
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         if text and not text.startswith(b"#"):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
-from rankwise.objectives._selection import between
+from rankwise.objectives._selection import between, has_whole_weights
 from rankwise.pairs.rows import accumulating
 
 _SLACK = 1e-9  # 0.3 · 10 is 3 items, though the product is 2.9999999999999996
@@ -25,7 +25,7 @@ def negative_at(lists: Lists, above: Tensor) -> Tensor:
     All positives above it come with no more than this mass of false positives.
     """
     n = accumulating(lists.negative_weight).sum(-1, keepdim=True)
-    width = torch.where(whole(lists), 1.0, _NARROW * n)
+    width = torch.where(has_whole_weights(lists), 1.0, _NARROW * n)
     low = above.minimum(n - width)
     return _at(lists.negatives, lists.negative_weight, low, low + width)
 
@@ -36,7 +36,7 @@ def positive_at(lists: Lists, share: float) -> tuple[Tensor, Tensor]:
     The ⌈n⁺·share⌉-th from the top; where weights are not whole numbers that of the mass n⁺·share.
     """
     n = accumulating(lists.positive_weight).sum(-1, keepdim=True)
-    counts = whole(lists)
+    counts = has_whole_weights(lists)
     found = torch.where(counts, (n * share - _SLACK).ceil(), n * share)
     width = torch.where(counts, 1.0, _NARROW * n)
     return _at(lists.positives, lists.positive_weight, found - width, found), found
@@ -45,12 +45,7 @@ def positive_at(lists: Lists, share: float) -> tuple[Tensor, Tensor]:
 def flagged(lists: Lists, share: float) -> Tensor:
     """Return the mass of negatives that a false positive rate allows, ⌊n⁻·share⌋, (lists, 1)."""
     mass = accumulating(lists.negative_weight).sum(-1, keepdim=True) * share
-    return torch.where(whole(lists), (mass + _SLACK).floor(), mass)
-
-
-def whole(lists: Lists) -> Tensor:
-    """Return whether all weights of a list are whole numbers, (lists, 1)."""
-    return (lists.weight == lists.weight.round()).all(-1, keepdim=True)
+    return torch.where(has_whole_weights(lists), (mass + _SLACK).floor(), mass)
 
 
 def _at(scores: Tensor, weight: Tensor, low: Tensor, high: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from rankwise.lists import Lists
 from rankwise.memory import MemoryUpdate
 from rankwise.metrics.auc import SLACK
-from rankwise.objectives._selection import between, gathered, hardest
+from rankwise.objectives._selection import between, gathered, hardest, has_whole_weights
 from rankwise.objectives.ap.formulas import false_positive_rate
 from rankwise.pairs import Surrogate
 from rankwise.pairs.rows import accumulating
@@ -28,18 +28,13 @@ def ranked_negatives(
     n = accumulating(lists.negative_weight).sum(-1, keepdim=True)
     low, high = n * min_fpr, n * max_fpr
     if rounded:
-        counts = _counts(lists)
+        counts = has_whole_weights(lists)
         first = (low - SLACK).ceil().minimum(n - 1)
         last = (high + SLACK).floor().maximum(first + 1)
         low, high = first.where(counts, low), last.where(counts, high)
     part = between(lists.negatives.detach(), lists.negative_weight, low, high)
     negatives, weight = gathered(lists.negatives, part)
     return lists.replace(negatives=negatives, negative_weight=weight)
-
-
-def _counts(lists: Lists) -> Tensor:
-    """Return whether all weights of a list are whole numbers, (lists, 1)."""
-    return (lists.weight == lists.weight.round()).all(-1, keepdim=True)
 
 
 class SelectedNegatives(nn.Module):
@@ -76,6 +71,6 @@ class SelectedPositives(nn.Module):
         if self.rounding is not None:
             up = self.rounding == "up"
             whole = (mass - SLACK).ceil() if up else (mass + SLACK).floor().clamp_min(1)
-            mass = whole.where(_counts(lists), mass)
+            mass = whole.where(has_whole_weights(lists), mass)
         part = hardest(lists.positives.detach(), lists.positive_weight, mass, largest=False)
         return (part * values).sum(-1) / part.sum(-1), []

@@ -7,12 +7,9 @@ lower degree are in registers (:func:`rankwise.pairs._compiled.walks.add_powers`
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwise._jit import kernel
-
-Numbers = NDArray[np.floating]
-Whole = NDArray[np.signedinteger]
+from rankwise.pairs._compiled.sort import Numbers, Whole
 
 
 @kernel

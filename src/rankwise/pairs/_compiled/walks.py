@@ -12,12 +12,9 @@ added to it: what ties in the dense form ties here.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankwise._jit import kernel
-
-Numbers = NDArray[np.floating]
-Whole = NDArray[np.signedinteger]
+from rankwise.pairs._compiled.sort import Numbers, Whole
 
 
 @kernel

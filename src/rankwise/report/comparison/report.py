@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rankwise.report.comparison.markup import color_class
-from rankwise.report.comparison.run import read_run
+from rankwise.report.comparison.run_files import read_run
 from rankwise.report.comparison.sections.classes import chart_names, class_curves, classes
 from rankwise.report.comparison.sections.curves import curves, lift, time
 from rankwise.report.comparison.sections.headline import headline, title_of

@@ -98,7 +98,7 @@ class ClassificationLoss(nn.Module):
                 "labels take an objective of one list, such as auc"
             )
         if not isinstance(found, (ClassObjective, Objective)):
-            raise UsageError(f"objective.name: {name} is no loss of logits")
+            raise UsageError(f"objective.name: {name} is not a loss of logits")
         return OneVsRest(found) if isinstance(found, Objective) and not self.binary else found
 
     def begin(self, epoch: int) -> None:

@@ -15,8 +15,8 @@ from rankwise.data.scores import Labels, ScoreFiles, is_large
 from rankwise.metrics import BoundedInterval, Interval, ScoreHistogram, bounded_intervals
 from rankwise.naming import metric
 from rankwise.tasks.compare import metrics as measures
+from rankwise.tasks.compare.evaluation import EvaluationResult
 from rankwise.tasks.compare.score_file import IN_TRAINING
-from rankwise.tasks.compare.scores import EvaluationResult
 
 __all__ = ["HISTOGRAM", "evaluate_bounded", "is_large", "shown_bounds"]
 

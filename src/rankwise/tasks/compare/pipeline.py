@@ -148,7 +148,7 @@ def open_storage(path: Path) -> Iterator[RDBStorage]:
         # Opened by its path: in the address of a database "?" and "%" mean something else.
         connect = partial(sqlite3.connect, path, factory=_Connection, check_same_thread=False)
         storage = RDBStorage(f"sqlite:///{STUDY}", engine_kwargs={"creator": connect})
-    except Exception as error:  # of the database, its driver or optuna, whatever it stumbled over
+    except Exception as error:  # of the database, its driver or optuna
         if not path.is_file():
             raise
         reason = str(error).partition("\n")[0]

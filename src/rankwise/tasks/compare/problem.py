@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankwise.data import DataError, Split, Table, folds, read_table, split
-from rankwise.data.disk import DiskFeatures, read_disk_table
+from rankwise.data._disk_table import read_disk_table
+from rankwise.data.disk import DiskFeatures
 from rankwise.data.splits import FEW, FOLDS, count_positives, rarest_count
 from rankwise.tasks.compare.classes import ClassTruth, require_for_classes
 from rankwise.tasks.compare.metrics import (

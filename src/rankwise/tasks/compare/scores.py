@@ -1,234 +1,31 @@
-"""Predict the scores of rows by a saved model, and evaluate scores by all metrics."""
+"""Evaluate scores by all metrics: those of a table, or those that a run kept of its test rows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
-from rankwise.data import DataError, read_columns, read_table
-from rankwise.data.files import format_of, read_svmlight, require_columns, scan_as_written
-from rankwise.data.table import QUERY
-from rankwise.files import nan_to_none
-from rankwise.metrics import Interval, OperatingPoint
-from rankwise.report.comparison.run import Run, number, read_run
+from rankwise.data import DataError, read_table
+from rankwise.report.comparison.run import Run, number
+from rankwise.report.comparison.run_files import read_run
 from rankwise.tasks.compare import metrics as measures
 from rankwise.tasks.compare.class_scores import (
     ClassScores,
-    OfClass,
-    classes_frame,
-    classes_json,
     evaluate_class_scores,
     has_class_scores,
     measure_classes,
-    prediction_columns,
-    prediction_names,
 )
 from rankwise.tasks.compare.classes import METRICS as CLASS_METRICS
 from rankwise.tasks.compare.classes import ClassTruth
+from rankwise.tasks.compare.evaluation import EvaluationResult
 from rankwise.tasks.compare.metrics import Floats, Truth
-from rankwise.tasks.compare.model import load_model
-from rankwise.tasks.compare.operating import as_json, choose_points, daily_rows, read_rule
+from rankwise.tasks.compare.operating import choose_points, daily_rows, read_rule
 from rankwise.tasks.compare.run_files import require_run
-from rankwise.tasks.compare.score_file import IN_TRAINING, trained_on, training_warning, typed
-from rankwise.tasks.compare.slices import (
-    Slice,
-    as_frame,
-    evaluate_slices,
-    read_slices,
-    slices_json,
-)
-
-_WRITTEN = ("score", "probability", IN_TRAINING)
-_ALL = "all"
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """A score and a probability for every row, after the columns that were kept.
-
-    Of more than two classes the most likely one, and a score and a probability for each.
-    """
-
-    frame: pl.DataFrame
-    warning: str | None = None  # that the model was trained on these rows
-    remarks: tuple[str, ...] = ()  # values that could not be read, one sentence per column
-
-
-def predict_file(
-    model: Path,
-    data: Path,
-    *,
-    keep: Sequence[str] = (),
-    rows: NDArray[np.int64] | None = None,
-) -> Predictions:
-    """Score the rows of a file by a model that was saved.
-
-    The columns are found by their names, in any order, and read as they were in training; others
-    are ignored. In svmlight they are known by their numbers.
-
-    Args:
-        model: Folder of a run or of its model, or file of an estimator.
-        data: File with the rows to score.
-        keep: Columns of the file that stand before the scores, ``all`` for every one; svmlight
-            has ``target`` and ``qid``.
-        rows: Numbers of the rows to score, from 0; every row if not given.
-
-    Where more rows equal a training row than duplicates explain, the column ``in_training`` marks
-    them, and there is a warning.
-    """
-    loaded = load_model(model)
-    features, remarks = read_columns(data, loaded.reading)
-    own = (*prediction_names(loaded.classes), IN_TRAINING) if loaded.classes else _WRITTEN
-    kept = kept_columns(data, keep, own)
-    if rows is not None:
-        if rows.max(initial=-1) >= features.shape[0]:
-            raise DataError(f"{data}: has {features.shape[0]} rows, row {rows.max() + 1} is wanted")
-        features, kept = features[rows], kept[rows] if kept.width else kept
-    scores, shares = loaded.scores(features), loaded.probabilities(features)
-    columns: Mapping[str, pl.Series | Floats] = {"score": scores, "probability": shares}
-    if loaded.classes:
-        columns = prediction_columns(loaded.classes, scores, shares)
-    made, warning, known = pl.DataFrame(columns), None, loaded.training_rows
-    if known is not None:
-        marks = known.among(features, loaded.reading.names)
-        count, total = int(marks.sum()), len(marks)
-        if known.exceeded_by(count, total):
-            made = made.with_columns(pl.Series(IN_TRAINING, marks))
-            warning = (
-                f"{count} of {total} rows ({100 * count / total:.1f} %) equal a row the model was "
-                f"trained on ({100 * known.duplicate_rate:.1f} % of the held-out rows do): metrics "
-                f"of these scores are not an estimate for new rows; the column {IN_TRAINING} marks "
-                "the rows"
-            )
-    return Predictions(kept.hstack(made) if kept.width else made, warning, remarks)
-
-
-def kept_columns(
-    path: Path, keep: Sequence[str], written: Collection[str] = _WRITTEN
-) -> pl.DataFrame:
-    """Return the columns named, or every column for ``all``, with the values of the file.
-
-    A string may name several columns, separated by commas. A column that the predictions have
-    themselves is refused.
-    """
-    if not keep:
-        return pl.DataFrame()
-    source = _source(path)
-    columns = source.collect_schema().names()
-    names = _names(keep, columns)
-    require_columns(path, columns, names, "--keep")
-    taken = [name for name in names if name in written]
-    if taken:
-        raise DataError(
-            f"{path}: --keep cannot keep the column {taken[0]!r}, since the predictions have a "
-            f"column of that name; rename it in the file, or keep other columns by their names"
-        )
-    found = source.select(names).collect()
-    return found if format_of(path) != "csv" else pl.DataFrame([typed(each) for each in found])
-
-
-def _source(path: Path) -> pl.LazyFrame:
-    kind = format_of(path)
-    if kind != "svmlight":
-        return scan_as_written(path, kind)
-    read = read_svmlight(path)
-    queries = {QUERY: read.queries} if len(read.queries) else {}
-    return pl.LazyFrame({"target": read.target, **queries})
-
-
-def _names(keep: Sequence[str], columns: Sequence[str]) -> list[str]:
-    names: list[str] = []
-    for text in keep:
-        if text == _ALL:
-            names += columns
-        elif text in columns:  # one whose name has a comma
-            names.append(text)
-        else:
-            names += [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise DataError(f"--keep must name a column or be {_ALL!r}, got {', '.join(keep)!r}")
-    return list(dict.fromkeys(names))
-
-
-@dataclass(frozen=True)
-class EvaluationResult:
-    """Metrics of scores with their intervals, and the numbers of rows and lists."""
-
-    path: Path
-    rows: int
-    positives: int
-    lists: int | None  # with groups
-    left_out: int  # lists that have one class only, and so no value
-    metrics: dict[str, Interval]
-    graded_only: int = 0  # of those left out: all positive, which a metric of relevances takes
-    trained_on: int | None = None  # rows that the model was trained on, where the file marks them
-    without_target: int = 0  # rows that are left out
-    candidate: str | None = None  # whose scores they are, where they are those of a run
-    points: dict[str, OperatingPoint] = field(default_factory=dict)  # by rule
-    column: str = "score"  # of the thresholds
-    slices: tuple[Slice, ...] = ()  # of the columns that the rows are cut by
-    more_paths: tuple[Path, ...] = ()  # further files, whose rows are part of the same list
-    bounded: bool = False  # whether the values come from counts, with hard bounds
-    by_class: tuple[OfClass, ...] = ()  # where the target has more than two classes
-
-    @property
-    def warning(self) -> str | None:
-        """Why the numbers are too good, if the model was trained on some of the rows."""
-        return training_warning(self.trained_on, self.rows)
-
-    @property
-    def caption(self) -> str:
-        """The size of the data in words."""
-        words = f"{self.rows} rows, {self.positives} positives"
-        if self.by_class:
-            words = f"{self.rows} rows, means over {len(self.by_class)} classes"
-        if self.without_target:
-            words += f" ({self.without_target} more rows without a target, left out)"
-        if self.more_paths:
-            words = f"{len(self.more_paths) + 1} files: {words}"
-        if self.candidate is not None:
-            words = f"{self.candidate}, held-out test rows of {self.path}: {words}"
-        if self.lists is None:
-            return words
-        left_out = f" ({self.left_out} of one class only, left out)" if self.left_out else ""
-        taken = ", ".join(filter(measures.is_graded, self.metrics)) if self.graded_only else ""
-        more = f"; {taken}: over {self.graded_only} more, all positive" if taken else ""
-        return f"{words}, mean over {self.lists - self.left_out} lists{left_out}{more}"
-
-    def as_json(self) -> dict[str, object]:
-        """Return the content of a JSON file; what is not defined is null."""
-        keys = ["value", "low", "high", "method"]
-        keys += ["lowest", "highest", "is_exact"] if self.bounded else []
-        numbers = {n: {k: getattr(each, k) for k in keys} for n, each in self.metrics.items()}
-        files = [str(path) for path in (self.path, *self.more_paths)]
-        return {
-            "data": files if self.more_paths else files[0],
-            "memory": "bounded" if self.bounded else "all",
-            "candidate": self.candidate,
-            "rows": self.rows,
-            **({} if self.by_class else {"positives": self.positives}),
-            "rows_trained_on": self.trained_on,
-            "rows_without_target": self.without_target,
-            "lists": self.lists,
-            "lists_left_out": self.left_out,
-            "metrics": nan_to_none(numbers),
-            "operating_points": [as_json(each, self.column) for each in self.points.values()],
-            **({"slices": slices_json(self.slices)} if self.slices else {}),
-            **({"classes": classes_json(self.by_class)} if self.by_class else {}),
-        }
-
-    def as_frame(self) -> pl.DataFrame:
-        """Return the numbers as a table, with the slices or classes below those of all rows."""
-        if self.by_class:
-            return classes_frame(self.metrics, self.rows, self.by_class)
-        lists = None if self.lists is None else self.lists - self.left_out
-        counts = {"rows": self.rows, "positives": self.positives, "lists": lists}
-        return as_frame(self.metrics, counts, self.slices)
+from rankwise.tasks.compare.score_file import trained_on
+from rankwise.tasks.compare.slices import evaluate_slices, read_slices
 
 
 def evaluate_scores(

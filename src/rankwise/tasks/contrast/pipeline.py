@@ -81,7 +81,7 @@ def linear_probe(train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], clas
 def retrieval_map(features: Tensor, labels: Tensor) -> Mean:
     """Compute the mAP of the images of a query's class, ranked by cosine among all other images.
 
-    An image that is alone in its class is no query.
+    An image that is alone in its class is not a query.
     """
     result = retrieval.evaluate(features, labels)
     return Mean(result.map, result.standard_error, result.queries)

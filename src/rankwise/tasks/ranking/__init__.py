@@ -1,4 +1,4 @@
-"""Learning to rank: scorers of judged lists, trained on the metric they are evaluated by."""
+"""Learning to rank: scorers of lists with relevances, trained on the metric of their evaluation."""
 
 from rankwise._lazy import attach
 

@@ -27,7 +27,7 @@ PROPENSITIES = "propensities.csv"
 
 @dataclass(frozen=True, eq=False)
 class ClickModel:
-    """The click log of a training file, and how often its positions are looked at."""
+    """The click log of a training file, and the propensity of each position."""
 
     path: Path
     propensities: NDArray[np.float64]

@@ -180,7 +180,7 @@ def run(
 
 
 def _require_the_same(config: Path, asked: Mapping[str, Mapping[str, object]]) -> None:
-    """Refuse to go on with a finished run of other files or settings."""
+    """Refuse to resume a finished run of other files or settings."""
     with foreign_errors(f"{config}: is not the settings of a run"):
         runs = read_json(config), json.loads(json.dumps(asked))
         before, now = ({**run.get("settings", {}), **run.get("data", {})} for run in runs)
@@ -196,7 +196,7 @@ def load_run(folder: Path) -> tuple[Settings, Ranker]:
     """The settings and the ranker of a finished run."""
     for name in (CONFIG, MODEL):
         if not (folder / name).is_file():
-            raise UsageError(f"{folder}: is no finished run ({name} is missing)")
+            raise UsageError(f"{folder}: is not a finished run ({name} is missing)")
     require_unchanged(folder, CONFIG, MODEL)
     return _read_run(folder)
 

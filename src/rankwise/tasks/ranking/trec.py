@@ -27,19 +27,19 @@ _Value = TypeVar("_Value", int, float)
 
 
 def as_run(data: Letor, scores: NDArray[np.float64]) -> Run:
-    """The scores of lists as a run; a document that stands twice in one list raises."""
+    """Return the scores of lists as a run; a document that occurs twice in a list raises."""
     return _by_document(data, scores.tolist())
 
 
 def as_qrels(data: Letor) -> Qrels:
-    """The relevances of lists as judgments; those that are no whole numbers raise."""
+    """Return the relevances of lists as qrels; one that is not a whole number raises."""
     if (data.target != data.target.round()).any():
-        raise UsageError(f"{data.path}: qrels want whole numbers as relevances")
+        raise UsageError(f"{data.path}: qrels must have whole numbers as relevances")
     return _by_document(data, data.target.astype(np.int64).tolist())
 
 
 def _by_document(data: Letor, values: Sequence[_Value]) -> dict[str, dict[str, _Value]]:
-    """Values by query and document."""
+    """Return values by query and document."""
     found: dict[str, dict[str, _Value]] = {query: {} for query in data.queries}
     for row, (group, value) in enumerate(zip(data.groups.tolist(), values, strict=True)):
         query, document = data.queries[group], data.document(row)
@@ -95,7 +95,10 @@ def tied_run_queries(run: Run, qrels: Qrels) -> int:
 
 
 def run_remarks(run: Run, qrels: Qrels, name: object, judgments: object) -> list[str]:
-    """Queries that are only in the run or only in the qrels; no query in both raises."""
+    """Return remarks on queries that only the run or only the qrels have.
+
+    No query in both raises.
+    """
     missing, unjudged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
     if missing == len(qrels):
         raise UsageError(
@@ -121,7 +124,7 @@ class RunComparison:
 
     @property
     def plain(self) -> object:
-        """For a file: JSON has no word for NaN."""
+        """Return the content of a JSON file, null for NaN."""
         counts = asdict(self)
         return nan_to_none(counts.pop("found") | counts)
 
@@ -178,7 +181,7 @@ def compare_all_runs(
 
 
 def pairs_table(found: Mapping[tuple[str, str], Comparison]) -> Table:
-    """One row for each pair of runs, the smallest p-value first."""
+    """Return a table with a row for each pair of runs, the smallest p-value first."""
     header = ("A", "B", "mean A", "mean B", "A − B", "95 % interval", "p")
     ordered = sorted(found.items(), key=lambda item: (item[1].p_value, -abs(item[1].difference)))
     rows = [
@@ -196,7 +199,7 @@ def pairs_table(found: Mapping[tuple[str, str], Comparison]) -> Table:
 
 
 def comparison_table(found: Mapping[str, RunComparison], name_a: str, name_b: str) -> Table:
-    """One row for each metric."""
+    """Return a table with a row for each metric."""
     header = ("metric", "A", "B", "A − B", "95 % interval", "p", "A/B/equal")
     rows = []
     for name, each in found.items():

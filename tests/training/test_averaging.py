@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from rankwise.training.learner import WeightAverage
+from rankwise.training.averaging import WeightAverage
 
 
 def test_the_average_is_of_weights_and_floating_buffers():

@@ -75,12 +75,12 @@ def test_options_override_the_file_and_the_file_overrides_defaults(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("hidden: [8, 4]\nepochs: 7\n")
     for more, values in (
-        ([], [[128], 200, "mf"]),
-        (["--hidden", "3, 2"], [[3, 2], 200, "mf"]),
+        ([], [[128], 40, "mf"]),
+        (["--hidden", "3, 2"], [[3, 2], 40, "mf"]),
         (["--config", str(path)], [[8, 4], 7, "mf"]),
         (
-            ["--config", str(path), "--epochs", "200", "--model", "two_tower"],
-            [[8, 4], 200, "two_tower"],
+            ["--config", str(path), "--epochs", "40", "--model", "two_tower"],
+            [[8, 4], 40, "two_tower"],
         ),
     ):
         done = CliRunner().invoke(made(), ["data.csv", *more])

@@ -13,8 +13,8 @@ from rankwise.data import DataError
 from rankwise.errors import UsageError
 from rankwise.tasks.compare.model import load_model
 from rankwise.tasks.compare.pipeline import run
+from rankwise.tasks.compare.predict import kept_columns, predict_file
 from rankwise.tasks.compare.run_files import data_of_run, rows_of_part
-from rankwise.tasks.compare.scores import kept_columns, predict_file
 
 __all__ = [
     "stubbed",

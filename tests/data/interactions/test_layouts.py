@@ -7,7 +7,7 @@ import pytest
 
 from rankwise.data import DataError
 from rankwise.data.interactions import read_interactions
-from rankwise.data.interactions._reader import read_delimited
+from rankwise.data.interactions._layouts import read_delimited
 
 GOOD = "a\t1\nb\t2\n"
 

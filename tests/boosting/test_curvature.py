@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rankwise.boosting.gradient import CurvedSurrogate, curved, expected, floored
+from rankwise.boosting.curvature import CurvedSurrogate, curved, expected, floored
 from rankwise.objectives import NDCG, AveragePrecision, PairwiseAUC, PApAtK
 from rankwise.pairs import (
     Exponential,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from rankwise.boosting.gradient import rows_of
+from rankwise.boosting.rows import rows_of
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 1, 0, 0, 2, 1])

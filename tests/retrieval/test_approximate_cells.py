@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwise.retrieval import ApproximateSearch
-from rankwise.retrieval.search import Cells, Recall
+from rankwise.retrieval.approximate import Cells, Recall
 
 
 def good() -> Cells:

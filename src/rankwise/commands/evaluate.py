@@ -1,17 +1,22 @@
-"""``rankwise evaluate`` and ``rankwise predict``: scores of rows, and their metrics."""
+"""``rankwise evaluate``: the metrics of scores, with their confidence intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from glob import glob
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rankwise import report
-from rankwise.commands.app import CORRECTIONS
 from rankwise.commands.console import complaints, refuse, require_other, say, show, write_frame
+from rankwise.commands.evaluate_options import (
+    bounded_because,
+    files_of,
+    require_correction,
+    require_daily_rule,
+    require_no_table_options,
+)
+from rankwise.commands.options import CORRECTIONS
 from rankwise.settings import MAX_SEED
 from rankwise.tasks import compare as task  # its modules are imported where they are used
 
@@ -72,15 +77,15 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     rules = threshold or []
     if len(scores) == 1 and scores[0].is_dir():
         own = columns | {"score": score, "save-histogram": save_histogram}
-        _require_no_table_options(scores[0], own, by, memory, correction)
-        _require_daily_rule(rules, {"--rows-per-day": rows_per_day})
+        require_no_table_options(scores[0], own, by, memory, correction)
+        require_daily_rule(rules, {"--rows-per-day": rows_per_day})
         with complaints().status("evaluating …"):
             found = task.evaluate_run(
                 scores[0], metrics=metric, seed=seed, rules=rules, rows_per_day=rows_per_day
             )
         _show_evaluation(found, json, out)
         return
-    files = _files(scores)
+    files = files_of(scores)
     counted = [path for path in files if path.suffix == task.HISTOGRAM]
     if len(counted) < len(files) and (target is None or not score):
         lacking = {"--target": target, "--score": score}
@@ -89,7 +94,7 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             f"{missing} must be given for a table: name the columns of {files[0]} "
             "that hold the target and the scores, or pass the folder of a run"
         )
-    needs = _bounded_because(files, counted, memory, save_histogram)
+    needs = bounded_because(files, counted, memory, save_histogram)
     rowwise: dict[str, object] = {
         "--group": group,
         "--by": by,
@@ -102,8 +107,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
             f"{needs} cannot go with {other}: counts in bounded memory know one list of all rows; "
             "evaluate one table, without them"
         )
-    _require_daily_rule(rules, {"--rows-per-day": rows_per_day, "--time": time})
-    _require_correction(correction, len(score or ()), group)
+    require_daily_rule(rules, {"--rows-per-day": rows_per_day, "--time": time})
+    require_correction(correction, len(score or ()), group)
     if target is not None and score and len(score) > 1:
         if other := next((name for name in ("--by", "--threshold") if rowwise[name]), None):
             refuse(f"{other} takes one column of scores, got several --score; evaluate them alone")
@@ -153,88 +158,6 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
         say([str(save_histogram)], style="bold")
 
 
-def _require_no_table_options(
-    run: Path, own: Mapping[str, object], by: list[str] | None, memory: str, correction: str | None
-) -> None:
-    given = [f"--{name}" for name, value in own.items() if value is not None]
-    if given:
-        refuse(f"{', '.join(given)}: only for a table; the run in {run} has its own")
-    if by:
-        refuse(
-            "--by: only for a table; write the test rows of the run with rankwise predict "
-            f"{run} --part test --keep all --out test.csv and evaluate that file"
-        )
-    for option, is_given in (("--memory", memory != "auto"), ("--correction", correction)):
-        if is_given:
-            refuse(f"{option}: only for a table")
-
-
-def _require_daily_rule(rules: list[str], options: Mapping[str, object]) -> None:
-    """Refuse options that only a rule of alerts per day reads."""
-    given = [name for name, value in options.items() if value is not None]
-    if not given:
-        return
-    from rankwise.tasks.compare.operating import is_daily  # noqa: PLC0415  (it imports torch)
-
-    if not any(map(is_daily, rules)):
-        refuse(
-            f"{', '.join(given)}: only for rules of alerts per day, such as --threshold "
-            "'alerts<=200/day'; add one, or leave it out"
-        )
-
-
-def _require_correction(correction: str | None, systems: int, group: str | None) -> None:
-    """Refuse a correction that is unknown, or that would not be used."""
-    if correction is None:
-        return
-    if correction not in CORRECTIONS:
-        refuse(f"--correction must be one of {', '.join(CORRECTIONS)}, got {correction!r}")
-    if systems < 2:
-        refuse("--correction is for several --score, got one; leave it out")
-    if group is None and correction != "holm":
-        refuse(
-            f"--correction {correction} is for lists: name them with --group, or leave it out for "
-            "Holm's method"
-        )
-
-
-def _bounded_because(
-    files: list[Path], counted: list[Path], memory: str, save: Path | None
-) -> str | None:
-    """Return what asks for counts in bounded memory, None where nothing does."""
-    if memory not in ("auto", "all", "bounded"):
-        refuse(f"--memory must be auto, all or bounded, got {memory!r}")
-    if save is not None and save.suffix != task.HISTOGRAM:
-        refuse(f"--save-histogram must be a file *{task.HISTOGRAM}, got {save}")
-    asked = {
-        "several files": len(files) > 1,
-        "a file of counts": bool(counted),
-        "--save-histogram": save is not None,
-        "--memory bounded": memory == "bounded",
-    }
-    needs = next((name for name, true in asked.items() if true), None)
-    if needs and memory == "all":
-        verb = "are" if needs == "several files" else "is"
-        refuse(f"{needs} {verb} evaluated in bounded memory; leave out --memory all")
-    return needs
-
-
-def _files(scores: list[Path]) -> list[Path]:
-    """Return the files of names and patterns, such as days/*.parquet."""
-    found: list[Path] = []
-    for path in scores:
-        if path.is_dir():
-            refuse(f"{path}: is a folder; name its files, such as '{path}/*.parquet'")
-        # Patterns in quotes: a shell gives up where there are too many files.
-        named = [path] if path.exists() else sorted(map(Path, glob(str(path), recursive=True)))
-        if not named:
-            refuse(f"{path}: there is no such file")
-        found += named
-    if twice := [path for path in found if found.count(path) > 1]:
-        refuse(f"{twice[0]}: is named twice; its rows would count twice")
-    return found
-
-
 def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path | None) -> None:
     if json is not None:
         report.write_json(json, found.as_json())
@@ -279,48 +202,3 @@ def _show_systems(found: task.SystemsResult, json: Path | None, out: Path | None
     say([found.remark])
     if found.warning is not None:
         say([found.warning], style="bold red")
-
-
-def predict(  # noqa: PLR0917  (a command line is called by names)
-    model: Path,
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            help="Rows to score: csv, parquet or svmlight. With --part: the run's data file, if it "
-            "was moved."
-        ),
-    ] = None,
-    part: str | None = None,
-    keep: list[str] | None = None,
-    out: Path | None = None,
-    from_hub: bool = False,
-) -> None:
-    """Score the rows of a file, or a run's own test rows: score and probability, in file order.
-
-    Of more than two classes: the most likely one, and a score and a probability for each.
-
-    Args:
-        model: Folder of a run or of its model, or file of an estimator.
-        part: Rows of the run itself to score: test, validation or train.
-        keep: Columns of the data to write before the scores, separated by commas, or all; may be
-            repeated.
-        out: File to write (csv, or .parquet) rather than print.
-        from_hub: MODEL is a repository of the Hugging Face Hub, such as me/fraud; download it.
-    """
-    if from_hub:
-        from rankwise.report import hub  # noqa: PLC0415  (an extra)
-
-        model = hub.from_hub(str(model))
-    rows = None
-    if part is not None:
-        rows, data = task.rows_of_part(model, part), task.data_of_run(model, data)
-    if data is None:
-        refuse(
-            f"DATA is missing: pass the rows to score (rankwise predict {model} DATA), or "
-            "--part test for the rows that a run held out"
-        )
-    require_other("--out", out, data, model)
-    with complaints().status("predicting …"):
-        found = task.predict_file(model, data, keep=keep or (), rows=rows)
-    write_frame(found.frame, out)
-    say([*found.remarks, *([found.warning] if found.warning else [])], error=True)

@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankwise.boosting import gradient as merging
-from rankwise.boosting.gradient import ObjectiveGradient, Rows, merge
+from rankwise.boosting import merging
+from rankwise.boosting.gradient import ObjectiveGradient
+from rankwise.boosting.merging import merge
 from rankwise.boosting.objectives import stateless_objective
+from rankwise.boosting.rows import Rows
 
 from .cases import ranked
 
