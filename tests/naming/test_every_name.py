@@ -25,6 +25,8 @@ OPTIONS = {
     "fpr_at_tpr": "(.5)",
     "precision_at_recall": "(.5)",
     "recall_at_precision": "(.5)",
+    "pu_auc": "(prior=.2)",
+    "pu_ap": "(prior=.2)",
     "class_balanced": "(counts=[50, 10])",
     "ldam": "(counts=[50, 10, 5])",
     "ovr": "(soprc)",

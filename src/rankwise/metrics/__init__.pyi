@@ -37,6 +37,7 @@ from rankwise.metrics.operating_point import (
     recall_at_precision,
     tpr_at_fpr,
 )
+from rankwise.metrics.pu import pu_auroc, pu_average_precision
 from rankwise.metrics.thresholds import OperatingPoint, choose_threshold
 from rankwise.metrics.top import (
     hit_at_k,
@@ -68,6 +69,8 @@ __all__ = [
     "bpref",
     "inferred_average_precision",
     "auprg",
+    "pu_auroc",
+    "pu_average_precision",
     "ndcg",
     "hierarchical_ap",
     "precision_at_recall",

@@ -8,8 +8,16 @@ from rankwise.objectives import (
     partial_auc,
     top,
 )
-from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, HierarchicalAP, StableAP
+from rankwise.objectives.ap import (
+    SOAP,
+    SOPRC,
+    AveragePrecision,
+    HierarchicalAP,
+    PUAveragePrecision,
+    StableAP,
+)
 from rankwise.objectives.auc import (
+    PUAUC,
     CompositionalAUC,
     MinMaxAUC,
     MultiClassAUC,
@@ -58,11 +66,13 @@ __all__ = [
     "StableAP",
     "SOAP",
     "HierarchicalAP",
+    "PUAveragePrecision",
     "PairwiseAUC",
     "CompositionalAUC",
     "MinMaxAUC",
     "MultiClassAUC",
     "OpenAUC",
+    "PUAUC",
     "PartialAUC",
     "TwoWayPartialAUC",
     "TPRAtFPR",
