@@ -47,8 +47,8 @@ def test_of_two_samples_it_is_the_metric_of_the_hidden_labels_on_average(name):
         naive.append(float(true(scores, labeled)) - right)
     found, error = bias(errors)
     assert abs(found) < 3 * error
-    assert error < 0.006
-    assert abs(bias(naive)[0]) > 10 * error  # the unlabeled taken for negatives
+    assert error < 0.01
+    assert abs(bias(naive)[0]) > 5 * error  # the unlabeled taken for negatives
 
 
 def test_of_one_sample_the_priors_follow_from_the_share_of_labels():
@@ -64,7 +64,7 @@ def test_of_one_sample_the_priors_follow_from_the_share_of_labels():
     for each in errors.values():
         found, error = bias(each)
         assert abs(found) < 3 * error
-        assert error < 0.006
+        assert error < 0.01
 
 
 def test_the_two_ways_to_the_prior_of_one_sample_agree():

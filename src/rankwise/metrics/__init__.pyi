@@ -2,6 +2,7 @@ from rankwise.metrics.ap import auprc, average_precision, logit_interval
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
 from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
 from rankwise.metrics.bounded import BoundedInterval, bounded_intervals
+from rankwise.metrics.by_group import GroupComparison, compare_groups
 from rankwise.metrics.confidence import confidence_intervals
 from rankwise.metrics.curves import (
     PrecisionRecallCurve,
@@ -100,6 +101,8 @@ __all__ = [
     "compare",
     "compare_lists",
     "compare_independent",
+    "compare_groups",
+    "GroupComparison",
     "compare_many",
     "delong_test",
     "holm",

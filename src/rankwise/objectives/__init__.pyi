@@ -35,6 +35,7 @@ from rankwise.objectives.contrastive import (
     two_views,
 )
 from rankwise.objectives.embeddings import EmbeddingScores, embedding_scores
+from rankwise.objectives.fairness import FairnessConstraint
 from rankwise.objectives.hierarchy import shared_levels, tree_relevance
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
@@ -92,6 +93,7 @@ __all__ = [
     "EntropicRisk",
     "XRisk",
     "OneVsRest",
+    "FairnessConstraint",
     "embedding_scores",
     "EmbeddingScores",
     "shared_levels",

@@ -47,8 +47,7 @@ def test_a_model_comes_closer_to_that_of_the_true_labels_than_a_naive_one():
             (PUAveragePrecision(PRIOR, gain="fixed"), labeled),
             (AveragePrecision(gain="fixed"), truth),
         ]
-        with torch.no_grad():
-            scores = [trained(loss, x, target)(x_test) for loss, target in losses]
+        scores = [trained(loss, x, target)(x_test).detach() for loss, target in losses]
         found.append([float(average_precision(s[LABELED:], y_test[LABELED:])) for s in scores])
     naive, ours, truth = torch.tensor(found).T
     assert (ours > naive).all()
@@ -57,11 +56,11 @@ def test_a_model_comes_closer_to_that_of_the_true_labels_than_a_naive_one():
 
 def test_with_exact_pairs_it_is_one_minus_the_metric_up_to_the_item_itself():
     x, truth = draw(0, 4_000)
-    scores, labeled = x[:, 0] + x[:, 1], torch.arange(len(truth)) < LABELED
+    scores, labeled = x[:, 0] + x[:, 1], torch.arange(len(truth)) < 2_000
     for options in ({}, {"population_prior": 0.1}):
         loss = PUAveragePrecision(PRIOR, **options, **EXACT)(scores, labeled)
         metric = pu_average_precision(scores, labeled, prior=PRIOR, **options)
-        assert abs(float(1 - loss - metric)) < 2 / LABELED
+        assert abs(float(1 - loss - metric)) < 0.005
 
 
 def test_one_labeled_positive_is_its_own_other():

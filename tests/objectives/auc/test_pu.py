@@ -55,8 +55,9 @@ def test_the_cut_is_for_surrogates_that_are_not_symmetric():
     among = torch.tensor([11.0**2, 21.0**2, 11.0**2]).sum() / 6
     risk = PUAUC(0.4, "squared_hinge", non_negative=False)(spread, target)
     torch.testing.assert_close(risk, -0.4 * among / 0.6)
-    torch.testing.assert_close(PUAUC(0.4)(spread, target), torch.tensor(-0.2 / 0.6))
-    assert PUAUC(0.4, non_negative=True)(spread, target) == 0
+    symmetric = PUAUC(0.4, "sigmoid(scale=9)")(spread, target)
+    torch.testing.assert_close(symmetric, torch.tensor(-0.2 / 0.6))
+    assert PUAUC(0.4, "sigmoid(scale=9)", non_negative=True)(spread, target) == 0
 
 
 @pytest.mark.parametrize("surrogate", ["sigmoid", "squared_hinge"])
