@@ -37,15 +37,15 @@ PROBLEMS = ("generated", "generated, outliers", "breast cancer")
 class Plan(BasePlan):
     """How much is trained, and which shares of the labels of each class are flipped."""
 
-    QUICK: ClassVar = {"steps": 40, "repeats": 3}
+    QUICK: ClassVar = {"steps": 30, "repeats": 3}
 
     positives_flipped: tuple[float, ...] = (0.0, 0.2, 0.4, 0.5, 0.0)
     negatives_flipped: tuple[float, ...] = (0.0, 0.2, 0.4, 0.0, 0.5)
     items: int = 500
     test_items: int = 2_000
     outliers: float = 0.05
-    steps: int = 80
-    repeats: int = 8
+    steps: int = 60
+    repeats: int = 5
 
     def __post_init__(self) -> None:
         if len(self.positives_flipped) != len(self.negatives_flipped):

@@ -93,7 +93,9 @@ def test_they_are_metrics_of_items_with_intervals_but_without_bounds():
 def test_bad_priors_are_named(prior):
     scores, target = torch.arange(4.0), torch.arange(4) % 2
     for metric in (m.pu_auroc, m.pu_average_precision):
-        with pytest.raises(ValueError, match=rf"among the unlabeled items in \(0, 1\), got {prior}"):
+        with pytest.raises(
+            ValueError, match=rf"among the unlabeled items in \(0, 1\), got {prior}"
+        ):
             metric(scores, target, prior=prior)
     with pytest.raises(ValueError, match=rf"population_prior must be .* got {prior}"):
         m.pu_average_precision(scores, target, prior=0.5, population_prior=prior)

@@ -49,7 +49,9 @@ def gap(weights, data, kind="auc"):
             - average_precision(scores[group == 1], target[group == 1])
         )
     inside = [group == g if kind == "auc" else (group == g) == target for g in (0, 1)]
-    return float(auroc(scores[inside[0]], target[inside[0]]) - auroc(scores[inside[1]], target[inside[1]]))
+    return float(
+        auroc(scores[inside[0]], target[inside[0]]) - auroc(scores[inside[1]], target[inside[1]])
+    )
 
 
 @pytest.mark.parametrize("kind", ["auc", "xauc", "ap"])
@@ -209,5 +211,7 @@ def test_bad_groups_are_named(attribute, message):
 
 def test_the_repr_makes_it_again():
     loss = FairnessConstraint(PairwiseAUC(), 3, 0.1, metric="ap")
-    expected = "FairnessConstraint(objective=PairwiseAUC(), num_groups=3, max_difference=0.1, metric='ap')"
+    expected = (
+        "FairnessConstraint(objective=PairwiseAUC(), num_groups=3, max_difference=0.1, metric='ap')"
+    )
     assert repr(loss) == expected

@@ -36,9 +36,7 @@ def _pu_auroc(ranking: Ranking, prior: float) -> Tensor:
     return (against_unlabeled - prior / 2) / (1 - prior)
 
 
-def _pu_average_precision(
-    ranking: Ranking, prior: float, population_prior: float | None
-) -> Tensor:
+def _pu_average_precision(ranking: Ranking, prior: float, population_prior: float | None) -> Tensor:
     population = prior if population_prior is None else population_prior
     tpr = ranking.positives.cumsum(-1) / ranking.n_positives
     unlabeled = ranking.negatives.cumsum(-1) / ranking.n_negatives

@@ -58,8 +58,8 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
         num_groups: Number of groups; their ids are 0 … num_groups − 1.
         max_difference: Largest difference ε of the metric, in [0, 1).
         metric: M, ``"auc"``, ``"xauc"`` or ``"ap"``.
-        surrogate: Pairwise loss of the risks r for AUC. It should be bounded: the risk of the better
-            group is raised.
+        surrogate: Pairwise loss of the risks r for AUC. It should be bounded: the risk of the
+            better group is raised.
         multiplier_rate: Rate η of the multipliers.
         penalty: Weight μ of the violation itself, which damps the multipliers.
         ema_rate: Rate at which the measured metrics follow the batches, in (0, 1].

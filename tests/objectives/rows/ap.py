@@ -21,7 +21,6 @@ from rankwise.objectives import (
 )
 from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Sigmoid, SquaredHinge, Surrogate
 
-
 HUBER = OneSidedHuber(0.3)
 
 

@@ -11,7 +11,15 @@ from rankwise.objectives import PairwiseAUC
 from rankwise.pairs import Sigmoid, SquaredHinge
 from rankwise.theory import mean_of
 from reproductions.frame import Setting
-from reproductions.label_noise.measure import PROBLEMS, SURROGATES, Fit, Plan, data, flipped, measure
+from reproductions.label_noise.measure import (
+    PROBLEMS,
+    SURROGATES,
+    Fit,
+    Plan,
+    data,
+    flipped,
+    measure,
+)
 from reproductions.label_noise.study import OTHERS, apart, mean_table, outcome, pair_table, verdict
 
 PLAN = Plan(positives_flipped=(0.0, 0.3), negatives_flipped=(0.0, 0.2), repeats=2)
@@ -20,7 +28,13 @@ PLAN = Plan(positives_flipped=(0.0, 0.3), negatives_flipped=(0.0, 0.2), repeats=
 def made_up(better: float) -> list[Fit]:
     """The sigmoid is better by this and a little by repeat, where labels are flipped."""
     return [
-        Fit(problem, noise, repeat, name, 0.8 + (name == "sigmoid") * noise * (better + 0.001 * repeat))
+        Fit(
+            problem,
+            noise,
+            repeat,
+            name,
+            0.8 + (name == "sigmoid") * noise * (better + 0.001 * repeat),
+        )
         for problem in PROBLEMS
         for noise in range(2)
         for repeat in range(2)

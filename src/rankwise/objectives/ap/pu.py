@@ -24,8 +24,8 @@ class PUAveragePrecision(PrecisionObjective):
     Targets are 1 for labeled positives and 0 for unlabeled items, a share π of which are positive
     too. F_i = [(mean_{j∈U} ℓ₁(s_i − s_j) − π · mean_{j∈P, j≠i} ℓ₁(s_i − s_j))/(1−π)]₊ estimates the
     false positive rate at s_i, without bias but for the cut at 0. TPR_i = (1 + Σ_{j≠i} ℓ₂(s_i −
-    s_j))/n⁺ and k = (1−ρ)/ρ are those of :class:`AveragePrecision`, with ρ the share of positives in
-    the population.
+    s_j))/n⁺ and k = (1−ρ)/ρ are those of :class:`AveragePrecision`, with ρ the share of positives
+    in the population.
 
     Args:
         prior: Share π of positives among the unlabeled items.

@@ -1,4 +1,4 @@
-"""AUC of positives and unlabeled items: what the positives among the unlabeled add is subtracted."""
+"""AUC of positives and unlabeled items, less what the positives among the unlabeled add."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PUAUC(Objective):
         >>> import torch
         >>> from rankwise.objectives import PUAUC
         >>> scores, target = torch.tensor([1.0, 0.0, 0.5, 2.0]), torch.tensor([1, 0, 0, 0])
-        >>> # one of three pairs is wrong, half of the unlabeled are positive: (1/3 − 1/2 · 1/2)/(1/2)
+        >>> # one of three pairs is wrong, half of the unlabeled are positive: (1/3 − 1/4)/(1/2)
         >>> PUAUC(prior=0.5, surrogate="sigmoid(scale=1000)")(scores, target)
         tensor(0.1667)
 
