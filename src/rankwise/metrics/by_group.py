@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -48,7 +49,7 @@ def compare_groups(
     resamples: int = 1000,
     seed: int = 0,
     weight: Array | None = None,
-    **options: object,
+    **options: Any,
 ) -> GroupComparison:
     """Compute a metric within each group of the items of one list, and the largest difference.
 

@@ -49,7 +49,9 @@ def _pu_average_precision(ranking: Ranking, prior: float, population_prior: floa
     return (ranking.positives * precision).sum(-1) / ranking.n_positives.squeeze(-1)
 
 
-@computed_by(Kernel(_pu_auroc, _check_prior, least=-math.inf, ordered=False))  # may be above 1
+@computed_by(
+    Kernel(_pu_auroc, _check_prior, name="pu_auc", least=-math.inf, ordered=False)
+)  # may be above 1
 def pu_auroc(
     scores: Array, target: Array, *, prior: float, **shared: Unpack[Shared[Array]]
 ) -> Array:

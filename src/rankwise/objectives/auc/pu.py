@@ -64,7 +64,7 @@ class PUAUC(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         against_unlabeled = pair_mean(self.surrogate, lists)
-        among = self.surrogate.maximum(0, 0)  # ℓ(0)
+        among: Tensor | float = self.surrogate.maximum(0, 0)  # ℓ(0)
         if not self.surrogate.symmetric:
             among = lists.mean_over_positives(rate_among_positives(self.surrogate, lists))
         risk = (against_unlabeled - self.prior * among) / (1 - self.prior)
