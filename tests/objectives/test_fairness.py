@@ -56,7 +56,7 @@ def gap(weights, data, kind="auc"):
 
 @pytest.mark.parametrize("kind", ["auc", "xauc", "ap"])
 def test_the_bound_holds_on_new_data_where_it_did_not_without(kind):
-    data, new = draw(800, 0), draw(8_000, 1)
+    data, new = draw(2_500, 0), draw(8_000, 1)
     free = trained(PairwiseAUC(Sigmoid(2.0)), data)
     loss = FairnessConstraint(PairwiseAUC(Sigmoid(2.0)), 2, EPSILON, metric=kind)
     bound = trained(loss, data)

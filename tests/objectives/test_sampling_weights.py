@@ -8,7 +8,7 @@ import torch
 from rankwise.metrics import auprc, auroc, average_precision
 from rankwise.objectives import SOPRC, AveragePrecision, PairwiseAUC, PUAveragePrecision
 
-POSITIVES, NEGATIVES, RATE, DRAWS = 300, 20_000, 0.02, 40
+POSITIVES, NEGATIVES, RATE, DRAWS = 300, 20_000, 0.15, 40
 
 
 def full():
@@ -58,9 +58,11 @@ def test_weighted_values_are_those_of_the_full_data(name, design):
     weighted = torch.tensor([float(value(s, t, weight=w)) for s, t, w in samples])
     plain = torch.tensor([float(value(s, t)) for s, t, _ in samples])
     error = float(weighted.std())
-    assert abs(float(weighted.mean()) - right) < 0.4 * error  # of one sample
+    # AP is not linear in the weights: its bias is small against the error of one sample, not 0.
+    bias = abs(float(weighted.mean()) - right)
+    assert bias < 0.5 * error
     if design is by_stratum or name not in ("AUROC", "PairwiseAUC"):
-        assert abs(float(plain.mean()) - right) > 2 * error
+        assert abs(float(plain.mean()) - right) > max(2 * error, 5 * bias)
 
 
 @pytest.mark.parametrize("objective", [AveragePrecision, SOPRC, PUAveragePrecision])

@@ -33,7 +33,7 @@ def made_up(better: float) -> list[Fit]:
             noise,
             repeat,
             name,
-            0.8 + (name == "sigmoid") * noise * (better + 0.001 * repeat),
+            0.8 + (name == "sigmoid") * noise * (better + 0.002 * repeat),
         )
         for problem in PROBLEMS
         for noise in range(2)
@@ -95,14 +95,14 @@ def test_the_words_follow_from_the_numbers(better, words):
     assert words in said
     assert "Without the test AUC of the sigmoid is higher" in said
     mean = apart(fits, PROBLEMS[0], 1, OTHERS[0])
-    assert mean.value == pytest.approx(better + 0.0005)
-    assert mean.half_width() == pytest.approx(mean_of([better, better + 0.001]).half_width())
+    assert mean.value == pytest.approx(better + 0.001)
+    assert mean.half_width() == pytest.approx(mean_of([better, better + 0.002]).half_width())
     first = outcome(PLAN, fits)[0]
     assert first.startswith("generated, flipped 30% of the positives, 20% of the negatives:")
     assert ("higher against barrier hinge" if better > 0 else "lower against") in first
     means, pairs = mean_table(PLAN, fits), pair_table(PLAN, fits)
     assert means.rows[0][2:] == ("0.800",) * len(SURROGATES)
-    assert pairs.rows[1][2] == f"{better + 0.0005:+.3f} ± {mean.half_width():.3f}"
+    assert pairs.rows[1][2] == f"{better + 0.001:+.3f} ± {mean.half_width():.3f}"
 
 
 def test_shares_come_in_pairs():
