@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+from statistics import NormalDist
 
 import pytest
 import torch
@@ -54,21 +55,45 @@ def gap(weights, data, kind="auc"):
     )
 
 
+def trained_on_batches(loss, steps=250):
+    """The weights after steps on new batches of 400: what is learned is of the population."""
+    weights = torch.tensor([0.5, 0.5], requires_grad=True)
+    optimizer = torch.optim.SGD([weights], lr=0.3)
+    for step in range(steps):
+        x, target, group = draw(400, 100 + step)
+        beside = {"attribute": group} if isinstance(loss, FairnessConstraint) else {}
+        optimizer.zero_grad()
+        loss(x @ weights, target, **beside).backward()
+        optimizer.step()
+    return weights.detach()
+
+
+def true_gap(weights):
+    """Of both kinds of AUC: the score of a positive less a negative is N(1.6·w_g, 2·|w|²)."""
+    first, second = (1.6 * weights / weights.norm() / 2**0.5).tolist()
+    return NormalDist().cdf(first) - NormalDist().cdf(second)
+
+
+@pytest.fixture(scope="module")
+def free():
+    return trained_on_batches(PairwiseAUC(Sigmoid(2.0)))
+
+
 @pytest.mark.parametrize("kind", ["auc", "xauc", "ap"])
-def test_the_bound_holds_on_new_data_where_it_did_not_without(kind):
-    data, new = draw(2_500, 0), draw(8_000, 1)
-    free = trained(PairwiseAUC(Sigmoid(2.0)), data)
-    loss = FairnessConstraint(PairwiseAUC(Sigmoid(2.0)), 2, EPSILON, metric=kind)
-    bound = trained(loss, data)
-    found = gap(free, new, kind)
-    # The items of the training set, and of the new one, are a sample each.
-    assert abs(gap(bound, data, kind)) < EPSILON + 0.02
-    assert abs(gap(bound, new, kind)) < EPSILON + 0.05
-    assert abs(found) > abs(gap(bound, new, kind)) + 0.05
+def test_the_bound_holds_on_new_data_where_it_did_not_without(kind, free):
+    new = draw(8_000, 1)
+    objective = PairwiseAUC(Sigmoid(2.0))
+    loss = FairnessConstraint(objective, 2, EPSILON, metric=kind, multiplier_rate=0.3)
+    bound = trained_on_batches(loss)
+    assert true_gap(free) > 3 * EPSILON
+    if kind != "ap":
+        assert abs(true_gap(bound)) <= EPSILON
+    assert abs(gap(bound, new, kind)) < EPSILON + 0.025  # its standard error is 0.014 and more
+    assert gap(free, new, kind) > 0.15
     x, target, _ = new
     cost = float(auroc(x @ free, target) - auroc(x @ bound, target))
-    assert -0.01 < cost < 0.1
-    assert (loss.multipliers > 0).any()
+    assert 0 < cost < 0.03
+    assert loss.multipliers[1, 0] > 0
 
 
 def two_groups():
