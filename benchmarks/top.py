@@ -9,11 +9,13 @@ from benchmarks.timing import Result, seconds_side_by_side
 
 from rankwise.objectives import (
     NDCG,
+    PUAUC,
     FPRAtTPR,
     Objective,
     PApAtK,
     PrecisionAtK,
     PrecisionAtRecall,
+    PUAveragePrecision,
     RecallAtPrecision,
     TPRAtFPR,
 )
@@ -38,6 +40,9 @@ def one_list() -> Iterator[Result]:
         "FPRAtTPR(.5)": FPRAtTPR(0.5),
         "PrecisionAtRecall(.5)": PrecisionAtRecall(0.5),
         "RecallAtPrecision(.5)": RecallAtPrecision(0.5),
+        "PUAUC(.1)": PUAUC(0.1),
+        "PUAUC(.1, 'squared_hinge')": PUAUC(0.1, "squared_hinge"),
+        "PUAveragePrecision(.1)": PUAveragePrecision(0.1),
     }
     for name, loss in losses.items():
 

@@ -44,6 +44,9 @@ METRICS = {
     "bpref": (m.bpref, {}),
     "inferred_ap": (m.inferred_average_precision, {}),
     "auprg": (m.auprg, {}),
+    "pu_auroc": (m.pu_auroc, {"prior": 0.3}),
+    "pu_ap": (m.pu_average_precision, {"prior": 0.3}),
+    "pu_ap_of_population": (m.pu_average_precision, {"prior": 0.3, "population_prior": 0.5}),
 }
 WHOLE_WEIGHTS = {
     *("ap_at_k", "hit_at_k", "map_at_r", "mean_reciprocal_rank", "mrr_at_k"),

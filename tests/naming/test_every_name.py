@@ -25,6 +25,8 @@ OPTIONS = {
     "fpr_at_tpr": "(.5)",
     "precision_at_recall": "(.5)",
     "recall_at_precision": "(.5)",
+    "pu_auc": "(prior=.2)",
+    "pu_ap": "(prior=.2)",
     "class_balanced": "(counts=[50, 10])",
     "ldam": "(counts=[50, 10, 5])",
     "ovr": "(soprc)",
@@ -34,6 +36,7 @@ OPTIONS = {
     "entropic_risk": "(num_classes=100)",
     "arcface": "(num_classes=3, dimension=4)",
 }
+UNLABELED = ("pu_auc", "pu_ap")
 PROXIES = ("proxy_anchor", "normalized_softmax", "arcface")
 BY_CLASS = ("multi_class_auc", "open_auc", "autkc", "ldam", "ovr")
 
@@ -91,8 +94,13 @@ def test_the_facts_of_an_entry_are_arguments_of_its_constructor(entry):
     assert set(entry.when) <= set(signature.defaults)
     assert entry.at is None or entry.at in signature.defaults
     assert set(entry.fixed) <= set(inspect.signature(load(entry).__init__).parameters)
-    # A fact that the class cannot do without is one that the entry takes (ListNet's prior is none).
+    # A fact that the class cannot do without is one that the entry takes (ListNet's prior is none,
+    # nor is the share of positives among unlabeled items, which the labels do not say).
     needed = {o for o, default in signature.defaults.items() if default is EMPTY}
+    if entry.names[0] in UNLABELED:
+        needed -= {"prior"}
+        with pytest.raises(ValueError, match="needs prior"):
+            objective(entry.names[0], prior=0.2)
     assert needed & set(FACTS) <= set(entry.facts)
 
 

@@ -22,6 +22,8 @@ OPTIONS = {
     "fpr_at_tpr": "(.5)",
     "precision_at_recall": "(.5)",
     "recall_at_precision": "(.5)",
+    "pu_auc": "(prior=.2)",
+    "pu_ap": "(prior=.2)",
     "class_balanced": "(counts=[16, 8])",
     "entropic_risk": "(num_classes=100)",
 }
@@ -94,7 +96,9 @@ def test_every_curve_is_judged_by_a_curve() -> None:
         "tpauc",
     }
     points = {"tpr_at_fpr", "fpr_at_tpr", "precision_at_recall", "recall_at_precision"}
-    assert set(metrics.values()) == {"ap", "auc", "opauc", "tpauc", *points}
+    unlabeled = {"pu_auc", "pu_ap"}
+    assert set(metrics.values()) == {"ap", "auc", "opauc", "tpauc", *points, *unlabeled}
+    assert all(metrics[name] == name for name in unlabeled)
     assert all(metrics[name] == name for name in points)
 
 

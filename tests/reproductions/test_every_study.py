@@ -20,6 +20,7 @@ from reproductions.estimator_bias import measure as bias
 from reproductions.fidelity import measure as fidelity
 from reproductions.frame import STUDIES, Setting, UnknownStudyError, run_study
 from reproductions.generalization import plan as generalization
+from reproductions.label_noise import measure as label_noise
 from reproductions.list_stability import measure as list_stability
 from reproductions.longtail import measure as longtail
 from reproductions.outer import plan as outer
@@ -68,6 +69,17 @@ TINY = {
     ),
     "fidelity": (fidelity.Plan, fidelity.Plan(items=400, steps=2, repeats=2)),
     "generalization": (generalization.Plan, small_plan()),
+    "label-noise": (
+        label_noise.Plan,
+        label_noise.Plan(
+            positives_flipped=(0.0, 0.3),
+            negatives_flipped=(0.0, 0.2),
+            items=60,
+            test_items=100,
+            steps=3,
+            repeats=2,
+        ),
+    ),
     "list-stability": (
         list_stability.Plan,
         list_stability.Plan(

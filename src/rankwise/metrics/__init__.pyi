@@ -2,6 +2,7 @@ from rankwise.metrics.ap import auprc, average_precision, logit_interval
 from rankwise.metrics.auc import auroc, partial_auroc, two_way_partial_auroc
 from rankwise.metrics.bootstrap import bootstrap_interval, compare, compare_lists
 from rankwise.metrics.bounded import BoundedInterval, bounded_intervals
+from rankwise.metrics.by_group import GroupComparison, compare_groups
 from rankwise.metrics.confidence import confidence_intervals
 from rankwise.metrics.curves import (
     PrecisionRecallCurve,
@@ -37,6 +38,7 @@ from rankwise.metrics.operating_point import (
     recall_at_precision,
     tpr_at_fpr,
 )
+from rankwise.metrics.pu import pu_auroc, pu_average_precision
 from rankwise.metrics.thresholds import OperatingPoint, choose_threshold
 from rankwise.metrics.top import (
     hit_at_k,
@@ -68,6 +70,8 @@ __all__ = [
     "bpref",
     "inferred_average_precision",
     "auprg",
+    "pu_auroc",
+    "pu_average_precision",
     "ndcg",
     "hierarchical_ap",
     "precision_at_recall",
@@ -97,6 +101,8 @@ __all__ = [
     "compare",
     "compare_lists",
     "compare_independent",
+    "compare_groups",
+    "GroupComparison",
     "compare_many",
     "delong_test",
     "holm",

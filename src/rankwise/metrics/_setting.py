@@ -46,6 +46,8 @@ class Kernel:
     least: float = 0.0  # the smallest value there is, −inf where it may be far below 0
     unlabeled: bool = False  # items may have no label: a target below 0
     every_item: bool = False  # works rank by rank, so a long list cannot be a few counts
+    # Whether the worst and the best order of tied items bound it, inside of [least, 1].
+    ordered: bool = True
 
     @property
     def takes_counts(self) -> bool:
@@ -55,7 +57,7 @@ class Kernel:
     @property
     def takes_buckets(self) -> bool:
         """Whether orders inside a bucket of scores bound it: not where a threshold is chosen."""
-        return self.takes_counts and self.smooth
+        return self.takes_counts and self.smooth and self.ordered
 
     def checked(self, items: Items) -> Items:
         """Return the items with every value checked for this metric."""

@@ -87,6 +87,10 @@ MultiClassAUC | multi_class_auc mauc | auc | Yang et al. 2021 | cost classes · 
     Several classes, each against each.
 OpenAUC | open_auc | auc | Wang et al. 2022
     Known classes, and items of none of them.
+PUAUC | pu_auc | pu_auc | Sakai et al. 2018
+    Labeled positives, all other items unlabeled: AUC of the true labels.
+PUAveragePrecision | pu_ap | pu_ap | SOPRC Eq. 4, Kiryo et al. 2017
+    Labeled positives, all other items unlabeled: AP of the true labels.
 PartialAUC | opauc | opauc | EXM 2.3.3 | forms
     Few false alarms are affordable.
 PartialAUC | sopa | opauc | Zhu et al. 2022 | form cvar, by item, needs items
@@ -259,6 +263,10 @@ rbp | rank_biased_precision | p k
     rate of positives for a user who reads on with chance p
 inst | inst | wanted
     rate of positives for a user who wants a number of them
+pu_auc pu_auroc | pu_auroc | prior
+    AUC of the true labels, estimated from labeled positives and unlabeled items
+pu_ap | pu_average_precision | prior population_prior
+    average precision of the true labels, estimated in the same way
 bpref | bpref
     how seldom items labeled negative are above the positives
 infap | inferred_average_precision

@@ -8,8 +8,16 @@ from rankwise.objectives import (
     partial_auc,
     top,
 )
-from rankwise.objectives.ap import SOAP, SOPRC, AveragePrecision, HierarchicalAP, StableAP
+from rankwise.objectives.ap import (
+    SOAP,
+    SOPRC,
+    AveragePrecision,
+    HierarchicalAP,
+    PUAveragePrecision,
+    StableAP,
+)
 from rankwise.objectives.auc import (
+    PUAUC,
     CompositionalAUC,
     MinMaxAUC,
     MultiClassAUC,
@@ -27,6 +35,7 @@ from rankwise.objectives.contrastive import (
     two_views,
 )
 from rankwise.objectives.embeddings import EmbeddingScores, embedding_scores
+from rankwise.objectives.fairness import FairnessConstraint
 from rankwise.objectives.hierarchy import shared_levels, tree_relevance
 from rankwise.objectives.listwise import ListNet
 from rankwise.objectives.ndcg import NDCG
@@ -58,11 +67,13 @@ __all__ = [
     "StableAP",
     "SOAP",
     "HierarchicalAP",
+    "PUAveragePrecision",
     "PairwiseAUC",
     "CompositionalAUC",
     "MinMaxAUC",
     "MultiClassAUC",
     "OpenAUC",
+    "PUAUC",
     "PartialAUC",
     "TwoWayPartialAUC",
     "TPRAtFPR",
@@ -82,6 +93,7 @@ __all__ = [
     "EntropicRisk",
     "XRisk",
     "OneVsRest",
+    "FairnessConstraint",
     "embedding_scores",
     "EmbeddingScores",
     "shared_levels",

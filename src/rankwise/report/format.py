@@ -39,6 +39,8 @@ _FULL = {
     "err": "expected reciprocal rank",
     "rbp": "rank-biased precision",
     "inst": "INST",
+    "pu_auc": "area under the ROC curve from positives and unlabeled items",
+    "pu_ap": "average precision from positives and unlabeled items",
     "infap": "inferred average precision",
 }
 _MODELS = {

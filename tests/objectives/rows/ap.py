@@ -11,8 +11,17 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from rankwise.memory import interpolate_quantiles
-from rankwise.objectives import SOAP, SOPRC, AveragePrecision, HierarchicalAP, StableAP
-from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, SquaredHinge
+from rankwise.objectives import (
+    SOAP,
+    SOPRC,
+    AveragePrecision,
+    HierarchicalAP,
+    PUAveragePrecision,
+    StableAP,
+)
+from rankwise.pairs import OneSidedHuber, OneSidedSigmoid, Sigmoid, SquaredHinge, Surrogate
+
+HUBER = OneSidedHuber(0.3)
 
 
 def gain(prior: float, ratio: Tensor, annealed: bool) -> float:
@@ -78,6 +87,23 @@ def dense_log_precision(power: float) -> Callable[[Tensor, Tensor], Tensor]:
         found = (positives >= positives[:, None]).sum(1)
         log_x = (negatives - positives[:, None]).logsumexp(1) - found.log()
         return (softplus(log_x) if power == 0 else log_x.sigmoid()).mean()
+
+    return risk
+
+
+def dense_pu_ap(
+    annealed: bool, population: float = PRIOR, surrogate: Surrogate = HUBER
+) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        labeled, unlabeled = sides(scores, target)
+        others = ~torch.eye(len(labeled), dtype=torch.bool)
+        hidden = (surrogate.value(labeled[:, None] - labeled) * others).sum(1) / others.sum(1)
+        above = surrogate.value(labeled[:, None] - unlabeled).mean(1)
+        wrong = ((above - PRIOR * hidden) / (1 - PRIOR)).clamp_min(0)
+        found = OneSidedSigmoid(0.01).value(labeled[:, None] - labeled).sum(1)
+        ratio = wrong / ((1 + found.detach()) / len(labeled))
+        x = gain(population, ratio, annealed) * ratio
+        return (x / (1 + x)).mean()
 
     return risk
 
@@ -226,6 +252,19 @@ ROWS = [
     ),
     scaled(
         "StableAP, batch mean", StableAP, dense_stable(True), {"prior": PRIOR, "dynamic": False}
+    ),
+    scaled("PUAveragePrecision", PUAveragePrecision, dense_pu_ap(True), {"prior": PRIOR}),
+    scaled(
+        "PUAveragePrecision, population",
+        PUAveragePrecision,
+        dense_pu_ap(False, 0.3),
+        {"prior": PRIOR, "population_prior": 0.3, **FIXED},
+    ),
+    scaled(
+        "PUAveragePrecision, sigmoid",
+        PUAveragePrecision,
+        dense_pu_ap(False, surrogate=Sigmoid(3.0)),
+        {"prior": PRIOR, "false_positives": Sigmoid(3.0), **FIXED},
     ),
     scaled("SOAP", SOAP, dense_soap, {"prior": PRIOR, "num_items": ITEMS}),
 ]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from tests.objectives.contract import Row, sides
+from tests.objectives.contract import PRIOR, Row, sides
 from torch import Tensor
 
-from rankwise.objectives.auc import CompositionalAUC, MinMaxAUC, PairwiseAUC
+from rankwise.objectives.auc import PUAUC, CompositionalAUC, MinMaxAUC, PairwiseAUC
 from rankwise.pairs import (
     BarrierHinge,
     Hinge,
@@ -28,6 +28,17 @@ def dense_pairs(surrogate: Surrogate) -> Callable[[Tensor, Tensor], Tensor]:
     def risk(scores: Tensor, target: Tensor) -> Tensor:
         positives, negatives = sides(scores, target)
         return surrogate.value(positives[:, None] - negatives).mean()
+
+    return risk
+
+
+def dense_pu_auc(surrogate: Surrogate, cut: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    def risk(scores: Tensor, target: Tensor) -> Tensor:
+        labeled, unlabeled = sides(scores, target)
+        others = ~torch.eye(len(labeled), dtype=torch.bool)
+        among = surrogate.value(labeled[:, None] - labeled)[others].mean()
+        found = surrogate.value(labeled[:, None] - unlabeled).mean() - PRIOR * among
+        return found.clamp_min(0) / (1 - PRIOR) if cut else found / (1 - PRIOR)
 
     return risk
 
@@ -74,6 +85,20 @@ ROWS = [
     *(
         Row(f"PairwiseAUC, {s}", PairwiseAUC, dense_pairs(s), {"surrogate": s}, tolerance=near)
         for s, near in SURROGATES
+    ),
+    *(
+        Row(
+            f"PUAUC, {s}",
+            PUAUC,
+            dense_pu_auc(s, cut),
+            {"prior": PRIOR, "surrogate": s},
+            tolerance=near,
+        )
+        for s, cut, near in [
+            (Sigmoid(2.0), False, 2e-6),
+            (SquaredHinge(1.0), True, 1e-9),
+            (Logistic(2.0), True, 2e-6),
+        ]
     ),
     Row("CompositionalAUC", CompositionalAUC, dense_compositional(True), tolerance=1e-9),
     Row(

@@ -71,3 +71,20 @@ def test_small_objects(surrogate):
     )
     assert len({surrogate, type(surrogate)(**vars(surrogate))}) == 1
     assert torch.equal(surrogate(X), surrogate.value(X))
+
+
+@pytest.mark.parametrize("surrogate", ALL, ids=str)
+def test_symmetric_ones_and_no_others_add_up_to_a_constant(surrogate):
+    x = torch.cat([X, torch.zeros(1, dtype=X.dtype)])
+    both = surrogate.value(x) + surrogate.value(-x)
+    constant = bool((both - both[0]).abs().max() < 1e-9)
+    assert surrogate.symmetric == constant
+
+
+def test_a_barrier_hinge_is_symmetric_up_to_its_margin():
+    surrogate = BarrierHinge(10.0, 5.0)
+    inside = X[X.abs() <= 5]
+    torch.testing.assert_close(
+        surrogate.value(inside) + surrogate.value(-inside), torch.full_like(inside, 10.0)
+    )
+    assert surrogate.value(X[-1:]) + surrogate.value(-X[-1:]) > 10

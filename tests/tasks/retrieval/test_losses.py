@@ -62,6 +62,8 @@ OPTIONS = {
     "fpr_at_tpr": "(.5)",
     "precision_at_recall": "(.5)",
     "recall_at_precision": "(.5)",
+    "pu_auc": "(prior=.2)",
+    "pu_ap": "(prior=.2)",
     "entropic_risk": "(num_classes=100)",
 }
 NOT_HERE = {"multi_class_auc", "open_auc", "autkc", "ovr", "ldam", "xbm"}  # losses of logits

@@ -72,6 +72,23 @@ def positives_above(surrogate: Surrogate, lists: Lists) -> Tensor:
     return total + (1 - surrogate.maximum(0, 0))  # 1 in place of ℓ(0), which the sum has
 
 
+def rate_among_positives(surrogate: Surrogate, lists: Lists) -> Tensor:
+    """Compute mean_{j∈P, j≠i} ℓ(s_i − s_j), the surrogate share of other positives above one.
+
+    A positive of weight 2 is two of them. Where weights are not whole numbers, and where there is
+    no other, the item itself counts. One rate per positive, (lists, positives).
+    """
+    weight = None if lists.even else lists.positive_weight
+    total = pair_sum(surrogate, lists.positives, lists.positives, weight=weight)
+    if lists.even:
+        n = lists.positives.shape[-1]
+        return (total - surrogate.maximum(0, 0)) / (n - 1) if n > 1 else total
+    mass, present = lists.n_positives, lists.positive_weight
+    counts = (present == present.round()).all(-1, keepdim=True) & (mass > 1)
+    itself = counts.to(mass)
+    return (total - itself * surrogate.maximum(0, 0)) / (mass - itself)
+
+
 def saturating(x: Tensor) -> Tensor:
     """Compute σ(x) = x/(1 + x), which turns FPR/TPR odds into 1 − precision.
 

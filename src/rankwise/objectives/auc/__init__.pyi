@@ -5,6 +5,7 @@ from rankwise.objectives.auc.minmax import MinMaxAUC
 from rankwise.objectives.auc.multi_class import MultiClassAUC
 from rankwise.objectives.auc.open_set import OpenAUC, open_auc
 from rankwise.objectives.auc.pairwise import PairwiseAUC
+from rankwise.objectives.auc.pu import PUAUC
 
 __all__ = [
     "PairwiseAUC",
@@ -12,6 +13,7 @@ __all__ = [
     "MinMaxAUC",
     "MultiClassAUC",
     "OpenAUC",
+    "PUAUC",
     "open_auc",
     "projected_gradient_attack",
     "adversarial_loss",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from torch import Tensor
 
 from rankwise.lists import Lists
+from rankwise.objectives._prior import odds, require_prior
 from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.operating_point._prior import odds, require_prior
 from rankwise.objectives.operating_point._threshold import positive_at, require_inside
 from rankwise.pairs import Sigmoid, Surrogate, as_surrogate, pair_sum
 

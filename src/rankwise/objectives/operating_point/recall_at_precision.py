@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from rankwise.lists import Lists
+from rankwise.objectives._prior import odds, require_prior
 from rankwise.objectives._scaled import ScaledObjective, ScoreScale
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.operating_point._prior import odds, require_prior
 from rankwise.objectives.operating_point._threshold import negative_at, require_inside
 from rankwise.pairs import Sigmoid, Surrogate, as_surrogate, pair_sum
 from rankwise.pairs.rows import accumulating

@@ -35,6 +35,8 @@ class Surrogate(ABC):
 
     closed: ClassVar[bool] = False
     """Whether a break belongs to the piece on its left."""
+    symmetric: ClassVar[bool] = False
+    """Whether ℓ(x) + ℓ(−x) is a constant: a random share of wrong labels then scales the risk."""
     _positive: ClassVar[bool] = True  # whether all fields must be positive numbers
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -112,6 +113,7 @@ class Sigmoid(Surrogate):
     """
 
     scale: float = 1.0
+    symmetric: ClassVar[bool] = True
 
     def value(self, x: Tensor) -> Tensor:
         return torch.sigmoid(-self.scale * x)

@@ -228,6 +228,7 @@ class Linear(PiecewisePolynomial):
     """
 
     margin: float = 0.0
+    symmetric: ClassVar[bool] = True
     _positive: ClassVar[bool] = False
 
     def value(self, x: Tensor) -> Tensor:

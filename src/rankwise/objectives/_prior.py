@@ -7,12 +7,17 @@ from torch import Tensor
 from rankwise.lists import Lists
 
 
-def require_prior(prior: float | None) -> None:
+def require_prior(prior: float | None, name: str = "prior", of: str = "in the data set") -> None:
     """Raise on a prior that is not a share."""
     if prior is not None and (isinstance(prior, bool) or not 0 < prior < 1):
         raise ValueError(
-            f"prior must be in (0, 1), got {prior!r}; pass the share of positives in the data set"
+            f"{name} must be in (0, 1), got {prior!r}; pass the share of positives {of}"
         )
+
+
+def require_unlabeled_prior(prior: float) -> None:
+    """Raise unless the share of positives among the unlabeled items is one."""
+    require_prior(prior if prior is not None else float("nan"), of="among the unlabeled items")
 
 
 def odds(lists: Lists, prior: float | None) -> Tensor | float:

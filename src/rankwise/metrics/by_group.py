@@ -1,0 +1,116 @@
+"""A metric by group of items, and how far the groups are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from rankwise.checks import require_same_shape
+from rankwise.metrics.bootstrap import bootstrap_interval
+from rankwise.metrics.inputs import Array, to_tensor
+from rankwise.metrics.intervals import Comparison, Interval
+from rankwise.metrics.multiple import compare_independent
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """A metric by group, and the difference of the highest and the lowest value.
+
+    Attributes:
+        values: Value with its interval, by group id.
+        highest, lowest: The groups with the highest and the lowest value.
+        difference: Their comparison. With more than two groups the two are chosen by their values,
+            so that the difference is too large on average where all groups are alike.
+
+    Example:
+        >>> from rankwise.metrics import auroc, compare_groups
+        >>> target, group = [1, 0, 1, 0], [0, 0, 1, 1]
+        >>> found = compare_groups(auroc, [0.9, 0.1, 0.2, 0.8], target, group)
+        >>> found.highest, found.lowest, found.difference.difference
+        (0, 1, 1.0)
+    """
+
+    values: dict[int, Interval]
+    highest: int
+    lowest: int
+    difference: Comparison
+
+
+def compare_groups(
+    metric: Callable[..., object],
+    scores: Array,
+    target: Array,
+    attribute: Array,
+    *,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+    weight: Array | None = None,
+    **options: Any,
+) -> GroupComparison:
+    """Compute a metric within each group of the items of one list, and the largest difference.
+
+    The intervals are those of :func:`bootstrap_interval`, that of the difference is made of two of
+    them (:func:`compare_independent`). ``rankwise evaluate --by`` does it for the rows of a file.
+
+    Args:
+        metric: Function of :mod:`rankwise.metrics`, such as :func:`auroc`.
+        scores, target, weight: One list, see :mod:`rankwise.metrics`.
+        attribute: Group of each item, integers of the shape of ``scores``.
+        level: Confidence level.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the resamples.
+        **options: Options of the metric, such as ``max_fpr=0.1``.
+
+    Returns:
+        The values by group and the difference of the highest and the lowest.
+
+    Raises:
+        ValueError: There are fewer than two groups, or one lacks a class.
+
+    Example:
+        >>> import torch
+        >>> from rankwise.metrics import auroc, compare_groups
+        >>> _ = torch.manual_seed(0)
+        >>> target, group = torch.arange(400) % 2, torch.arange(400) // 200
+        >>> scores = torch.randn(400) + target * (2.0 - group)
+        >>> found = compare_groups(auroc, scores, target, group)
+        >>> found.highest, found.difference.low > 0
+        (0, True)
+    """
+    items, labels, ids = to_tensor(scores), to_tensor(target), to_tensor(attribute)
+    weights = None if weight is None else to_tensor(weight)
+    require_same_shape("attribute", ids, "scores", items)
+    if items.ndim != 1 or ids.is_floating_point():
+        raise ValueError(
+            "scores must be one list and attribute integers, got shape "
+            f"{tuple(items.shape)} and {ids.dtype}"
+        )
+    names = [int(each) for each in torch.unique(ids)]
+    if len(names) < 2:
+        raise ValueError(f"attribute must have at least two groups, got {names}")
+    values = {}
+    for name in names:
+        rows = ids == name
+        if len(torch.unique(labels[rows] > 0)) < 2:
+            raise ValueError(
+                f"attribute must have groups with both classes, got one class in group {name}; "
+                "leave its items out"
+            )
+        values[name] = bootstrap_interval(
+            metric,
+            items[rows],
+            labels[rows],
+            level=level,
+            resamples=resamples,
+            seed=seed,
+            weight=None if weights is None else weights[rows],
+            **options,
+        )
+    highest, lowest = (pick(values, key=lambda n: values[n].value) for pick in (max, min))
+    return GroupComparison(
+        values, highest, lowest, compare_independent(values[highest], values[lowest])
+    )
