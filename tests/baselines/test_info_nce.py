@@ -122,3 +122,20 @@ def test_a_batch_of_896_is_no_burden_to_sup_con():
 def test_bad_options_of_sup_con_are_named():
     with pytest.raises(ValueError, match="temperature must be a finite number > 0, got nan"):
         SupCon(float("nan"))
+
+
+@pytest.mark.parametrize("loss", [InfoNCE(0.1), SupCon(0.1)])
+def test_ties_of_huge_scores_lose_no_logarithm(loss):
+    # In float32 log(4) is nothing next to 1e9/0.1.
+    scores = torch.tensor([1e9, 1e9, 1e9, -1e9], requires_grad=True)
+    weight = torch.tensor([1.0, 1.0, 2.0, 1.0])
+    value = loss(scores, torch.tensor([1, 0, 0, 0]), weight=weight)
+    (gradient,) = torch.autograd.grad(value, scores)
+    assert value.item() == pytest.approx(math.log(4))  # 1e9 once above, three times below
+    torch.testing.assert_close(gradient, torch.tensor([-7.5, 2.5, 5.0, 0.0]))
+
+
+def test_sup_con_of_copies_of_a_huge_positive():
+    scores, target = torch.tensor([1e9, -1e9]), torch.tensor([1, 0])
+    value = SupCon(0.1)(scores, target, weight=torch.tensor([3.0, 1.0]))
+    assert value.item() == pytest.approx(math.log(3))

@@ -18,9 +18,9 @@ from tests.chaos.scenarios import SCENARIOS
 
 SHORT = {"LinearRanker.fit": 4, "rank train, linear": 15, "classify train": 23}
 """Commands of the short form, and which of their crash points are tried: every n-th."""
-_ROW = "{:<30}{:>11}{:>13}{:>15}{:>7}{:>7}{:>6}{:>10}"
-_HEADER = ("command", "operations", "crash points", "failed writes", "disks", "kills", "lost",
-           "different")  # fmt: skip
+_ROW = "{:<30}{:>11}{:>13}{:>8}{:>15}{:>7}{:>7}{:>6}{:>10}"
+_HEADER = ("command", "operations", "crash points", "states", "failed writes", "disks", "kills",
+           "lost", "different")  # fmt: skip
 _DISKS = 8  # sizes of small disks, and moments at which a disk becomes read-only
 _MEMORY = Path("/dev/shm")  # a disk that need not be waited for
 
@@ -40,7 +40,7 @@ def main() -> int:
     os.environ["OMP_NUM_THREADS"] = "1"
     chosen = list(SHORT) if given.short else given.only or list(SCENARIOS)
     wrong: list[str] = []
-    totals = [0] * 6
+    totals = [0] * 7
     print(_ROW.format(*_HEADER), flush=True)
     for name in chosen:
         rng = random.Random(given.seed)
@@ -51,17 +51,18 @@ def main() -> int:
             else:
                 _all(bench, given.kills // len(chosen) + 1, given.seconds, rng)
         tally = bench.tally
-        numbers = (tally.crash_points, tally.faults, tally.disks, tally.kills)
+        numbers = (tally.crash_points, tally.states, tally.faults, tally.disks, tally.kills)
         numbers += (tally.lost, tally.different)
         totals = [a + b for a, b in zip(totals, numbers, strict=True)]
         print(_ROW.format(name, bench.operations, *numbers), flush=True)
         wrong += tally.wrong
     for line in wrong:
         print(line)
-    points, faults, disks, kills, lost, different = totals
+    points, states, faults, disks, kills, lost, different = totals
     print(
-        f"{points} crash points, {faults} failed writes, {disks} full and read-only disks, "
-        f"{kills} random kills: {lost} runs lost, {different} different, {len(wrong)} remarks"
+        f"{points} crash points ({states} states), {faults} failed writes, "
+        f"{disks} full and read-only disks, {kills} random kills: "
+        f"{lost} runs lost, {different} different, {len(wrong)} remarks"
     )
     return int(bool(wrong))
 
@@ -75,10 +76,9 @@ def _crash(bench: Bench, at: int, rng: random.Random) -> None:
 def _all(bench: Bench, kills: int, seconds: float, rng: random.Random) -> None:
     began = time.perf_counter()
     bench.together()
-    # A half of the time goes to the crash points: a run and its continuation each, sometimes two.
-    every = max(1, round(bench.operations * 2.5 * bench.seconds / (seconds / 2)))
-    for at in range(1, bench.operations + 1, every):
-        _crash(bench, at, rng)
+    # A half of the time goes to crash points and failed writes: about a run for each operation.
+    every = max(1, round(bench.operations * bench.seconds / (seconds / 2)))
+    bench.crash_everywhere(every, rng)
     for kind in ("full", "read-only"):
         for at in range(1, bench.operations + 1, 4 * every):
             bench.crash(at, kind)

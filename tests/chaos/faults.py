@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -67,6 +68,7 @@ class Faults:
                 raise OSError(_ERRORS[self.kind], os.strerror(_ERRORS[self.kind]), name)
             return
         if self.kind == "half" and what == "fsync" and os.path.isfile(name):
+            self.at = None  # to truncate is an operation, too, before which this would end
             os.truncate(name, os.path.getsize(name) // 2)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -100,6 +102,7 @@ def in_child(
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (1, 2):
             os.dup2(null, stream)
+        gc.freeze()  # else it looks at all that was imported, and copies the memory of it
         if faults is not None:
             faults.install()
         work()

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,15 +28,19 @@ from tests.chaos.faults import (
     workers_of,
 )
 from tests.chaos.scenarios import Contents, Scenario
+from tests.chaos.states import Watch, digest_of, left_in, restore, state_of
 
 from rankwise.commands.console import _sigterm_as_ctrl_c
+
+_TWICE = 3  # one in so many states is resumed by a run that is killed, too
 
 
 @dataclass
 class Tally:
     """What was done to a command, and what came of it."""
 
-    crash_points: int = 0
+    crash_points: int = 0  # operations at which a run was killed, or whose state was resumed
+    states: int = 0  # different states that a kill leaves
     faults: int = 0  # writes that fail as on a full or read-only disk
     disks: int = 0  # small disks that were full or read-only
     kills: int = 0  # at random times, by SIGKILL or SIGTERM, of the run or its workers
@@ -49,6 +54,7 @@ class Bench:
 
     def __init__(self, scenario: Scenario, folder: Path) -> None:
         self.scenario, self.folder, self.tally = scenario, folder, Tally()
+        self._good: set[str] = set()  # digests of states that were resumed
         self.data, self.log = folder / "data", folder / "error.txt"
         self.data.mkdir(parents=True)
         self._warm()
@@ -64,12 +70,19 @@ class Bench:
         return len(self.trace)
 
     def _start(
-        self, out: Path, *, resume: bool, faults: Faults | None = None, slow: float = 0.0
+        self,
+        out: Path,
+        *,
+        resume: bool,
+        faults: Faults | None = None,
+        slow: float = 0.0,
+        then: Callable[[], None] = lambda: None,
     ) -> int:
         def work() -> None:
             with _sigterm_as_ctrl_c():
                 time.sleep(slow)
                 self.scenario.work(self.data, out, resume)
+                then()
 
         return in_child(work, faults, self.log)
 
@@ -106,6 +119,44 @@ class Bench:
         shutil.rmtree(out)
         return found, trace
 
+    def crash_everywhere(self, every: int, rng: random.Random) -> None:
+        """Resume what a kill before every operation leaves, and some of what a second one leaves.
+
+        One undisturbed run keeps the states of its folder, and each is resumed once, however many
+        operations leave it: a run knows nothing but its folder. Every n-th of them is taken.
+        """
+        out, first = self.folder / "crashed", self.folder / "states"
+        self._run_watched(out, first, resume=False, what="the watched run")
+        shutil.rmtree(out, ignore_errors=True)
+        found = list(left_in(first))
+        wanted = list({left.digest: left for left in found}.values())[::every]
+        twice = rng.sample(range(len(wanted)), -(-len(wanted) // _TWICE))
+        for number, left in enumerate(wanted):
+            self.tally.crash_points += sum(other.digest == left.digest for other in found)
+            what, place = f"killed at {left}", self.folder / "again"
+            restore(left.state, out)
+            self._good.add(left.digest)
+            if number not in twice:
+                self._resume(out, what)
+                continue
+            self._run_watched(out, place, resume=True, what=what)
+            self._compare(self.scenario.read(out), what)
+            shutil.rmtree(out)
+            second = rng.choice(list(left_in(place)))
+            self.tally.crash_points += 1
+            restore(second.state, out)
+            self._resume(out, f"{what}, then at {second} of the resumed run")
+            shutil.rmtree(place)
+        self.tally.states += len(wanted)
+        shutil.rmtree(first)
+
+    def _run_watched(self, out: Path, place: Path, *, resume: bool, what: str) -> None:
+        """Run to the end, and keep every state of the folder in another one; remove nothing."""
+        watch = Watch(out, place)
+        if code := ended(self._start(out, resume=resume, faults=watch, then=watch.write)):
+            self.tally.lost += resume
+            self._note(f"{what}: ended with {code}")
+
     def crash(self, at: int, kind: str = "kill", then: int | None = None) -> None:
         """Have a fault at an operation, maybe a kill at one of the resumed run, then resume."""
         out = self.folder / "crashed"
@@ -121,6 +172,9 @@ class Bench:
             if ended(self._start(out, resume=True, faults=faults)) == -signal.SIGKILL:
                 self.tally.crash_points += 1
                 what += f", killed at {then} of the resumed run"
+        elif not killed and digest_of(state_of(out)) in self._good:
+            shutil.rmtree(out, ignore_errors=True)  # this state has been resumed
+            return
         self._resume(out, what)
 
     def kill(self, rng: random.Random, number: signal.Signals) -> None:

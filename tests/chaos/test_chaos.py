@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import signal
 import subprocess
 import sys
 
 import pytest
-from tests.chaos.faults import require_durable
+from tests.chaos.faults import Faults, ended, in_child, require_durable
+from tests.chaos.states import Watch, digest_of, left_in, restore, state_of
+
+from rankwise.files import write_whole
 
 
 def test_killed_runs_resume_to_the_bytes_of_undisturbed_ones():
@@ -29,3 +34,26 @@ def test_killed_runs_resume_to_the_bytes_of_undisturbed_ones():
 def test_a_rename_that_may_come_before_its_content_is_found(trace, message):
     with pytest.raises(AssertionError, match=message):
         require_durable(trace)
+
+
+def test_states_that_are_kept_are_those_that_kills_leave(tmp_path):
+    out, place = tmp_path / "run", tmp_path / "states"
+
+    def work():
+        write_whole(out / "a.txt", "first" * 1000)
+        write_whole(out / "below" / "b.txt", "second")
+        write_whole(out / "a.txt", "third")
+
+    watch = Watch(out, place)
+    assert ended(in_child(lambda: (work(), watch.write()), watch)) == 0
+    found = list(left_in(place))
+    assert sum(left.what == "half" for left in found) == 3
+    assert len({left.digest for left in found}) > 8
+    for left in found:
+        shutil.rmtree(out, ignore_errors=True)
+        kind = "half" if left.what == "half" else "kill"
+        assert ended(in_child(work, Faults(out, left.at, kind))) == -signal.SIGKILL
+        assert digest_of(state_of(out)) == left.digest, str(left)
+        restore(left.state, again := tmp_path / "again")
+        assert digest_of(state_of(again)) == left.digest
+        shutil.rmtree(again)

@@ -6,6 +6,7 @@ It exits with 1 where a reader raised anything but one line of its own, died, hu
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ import torch
 from tests.fuzz.engine import Outcome, Seeds, run, store, stored
 from tests.fuzz.targets import TARGETS
 
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is imported, by a reader
 CORPUS = Path(__file__).parent / "corpus"
 _ROUND = 4000
 _RESULTS = ("read", "refused", "raw", "death", "hang", "memory", "stall")

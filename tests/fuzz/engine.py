@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import mmap
@@ -141,6 +142,7 @@ def _batch(folder: Path, inputs: Sequence[Input], start: int, outcome: Outcome) 
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
+        gc.freeze()  # else it looks at all that was imported, and copies the memory of it
         with results.open("a") as file:
             for number in range(start, stop):
                 shared[:] = _STATE.pack(time.monotonic(), time.process_time())

@@ -89,3 +89,10 @@ def test_an_absent_item_changes_nothing(values, points, bounds):
         found = interpolate_quantiles(whole, ones, points, low=-bounds, high=bounds)
         torch.testing.assert_close(found, expected)
         assert interpolate_quantiles(whole.half(), ones, points).dtype == torch.float32
+
+
+@pytest.mark.parametrize("weight", [None, torch.tensor([[3.0]])])
+def test_quantiles_of_equal_huge_scores_are_that_score(weight):
+    score = torch.tensor([[944_063_872.0]])  # whose neighbors in float32 are 64 away
+    scores = score if weight is not None else score.expand(1, 3)
+    assert interpolate_quantiles(scores, weight, 100).tolist() == [[score.item()] * 100]

@@ -138,6 +138,7 @@ def _forked(
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         for function, code in swaps:
             function.__code__ = code
+        gc.freeze()  # else it looks at all that was imported, and copies the memory of it
         code = 1
         with suppress(BaseException):
             code = int(any(map(_fails, items, [*items[1:], None])))

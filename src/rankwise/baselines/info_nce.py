@@ -11,7 +11,7 @@ from rankwise.checks import require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.base import Reduction
-from rankwise.objectives.contrastive._formulas import log_sum_exp
+from rankwise.objectives.contrastive._formulas import log_sum_exp_and_top
 
 
 class InfoNCE(Objective):
@@ -45,8 +45,10 @@ class InfoNCE(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         lists = lists.widened()
-        negatives = log_sum_exp(lists.negatives, lists.negative_weight, self.temperature)
-        above = negatives.unsqueeze(-1) - lists.positives / self.temperature
+        negatives, top = log_sum_exp_and_top(
+            lists.negatives, lists.negative_weight, self.temperature
+        )
+        above = negatives.unsqueeze(-1) + (top - lists.positives) / self.temperature
         return lists.mean_over_positives(softplus(above))
 
 
@@ -100,5 +102,5 @@ class SupCon(InfoNCE):
 
     def risk(self, lists: Lists) -> Tensor:
         lists = lists.widened()
-        everything = log_sum_exp(lists.scores, lists.weight, self.temperature)
-        return everything - lists.mean_over_positives(lists.positives / self.temperature)
+        everything, top = log_sum_exp_and_top(lists.scores, lists.weight, self.temperature)
+        return everything + lists.mean_over_positives((top - lists.positives) / self.temperature)

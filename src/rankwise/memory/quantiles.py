@@ -8,6 +8,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from rankwise.pairs.rows import accumulating
+
 
 def interpolate_quantiles(
     scores: Tensor,
@@ -43,10 +45,13 @@ def interpolate_quantiles(
     Reference:
         SOPRC, Algorithm 2.
     """
+    dtype = torch.promote_types(scores.dtype, torch.float32)
+    # In float32 the mean of equal scores of 1e9 is not that score, but above or below it.
+    scores = accumulating(scores)
     if weight is None:
-        wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        ordered = wide.sort(dim=-1).values
-        return _of_whole_rows(ordered, points, low, high)
+        ordered = scores.sort(dim=-1).values
+        return _of_whole_rows(ordered, points, low, high).to(dtype)
+    weight = accumulating(weight)
     ordered, order = scores.masked_fill(weight == 0, torch.inf).sort(dim=-1)
     reach = weight.gather(-1, order).cumsum(-1)  # rank at which each item ends
     n = reach[:, -1:]
@@ -61,7 +66,7 @@ def interpolate_quantiles(
     first, second, last_but_one, last = found[:, -4:].split(1, dim=-1)
     before = torch.where(cell - 1 < 1, (2 * first - second).clamp_min(low), before)
     after = torch.where(cell + 1 > whole, (2 * last - last_but_one).clamp_max(high), after)
-    return ((1 - a) * before + here + a * after) / 2
+    return (((1 - a) * before + here + a * after) / 2).to(dtype)
 
 
 def _of_whole_rows(ordered: Tensor, points: int, low: float, high: float) -> Tensor:

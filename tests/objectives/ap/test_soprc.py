@@ -103,3 +103,13 @@ def test_the_published_settings_are_accepted():
     value.backward()
     assert torch.isfinite(value)
     assert loss.vector.value.abs().max() <= 1
+
+
+def test_quantiles_are_not_rounded_to_half_precision():
+    # In bfloat16 the neighbors of 99.5 are 0.5 away: all of v would be tied with a positive.
+    scores, target = torch.tensor([100.0, 99.5, 99.0]), torch.tensor([0, 1, 1])
+    found = [
+        SOPRC(0.1, score_scale=1.0)(scores.to(dtype), target).item()
+        for dtype in (torch.bfloat16, torch.float64)
+    ]
+    assert found[0] == pytest.approx(found[1], rel=1e-2)

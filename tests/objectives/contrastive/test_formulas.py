@@ -7,6 +7,7 @@ import torch
 from rankwise.lists import split_lists
 from rankwise.objectives.contrastive._formulas import (
     log_mean_exp,
+    log_mean_exp_above,
     log_sum_exp,
     mean_under_softmax,
     negatives_above,
@@ -39,3 +40,12 @@ def test_negatives_stand_against_the_mean_positive():
 def test_lists_without_ids_are_the_only_one():
     lists = split_lists(torch.rand(3, 4), torch.tensor([[1, 0, 0, 0]] * 3))
     assert lists.ids.tolist() == [0, 0, 0]
+
+
+def test_the_mean_positive_is_subtracted_before_the_logarithm_is_added():
+    # In float32 log(2/3) is nothing next to 1e9/0.1.
+    scores, target = torch.tensor([[1e9, 1e9, 1e9, -1e9]]), torch.tensor([[1, 0, 0, 0]])
+    for whole in (False, True):  # the two ways in which positives are kept
+        lists = split_lists(scores, target, whole_negatives=whole)
+        value = log_mean_exp_above(lists, 0.1)
+        torch.testing.assert_close(value, torch.tensor([math.log(2 / 3)]))

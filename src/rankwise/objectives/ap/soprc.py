@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
 from rankwise.checks import require_count
@@ -128,6 +129,8 @@ class SOPRC(PrecisionObjective):
         lists = lists.detached()
         if lists.remembered is None:
             return true_positive_rate(self.true_positives, lists)
-        vector = lists.remembered.to(lists.positives.dtype)
-        total = pair_sum(self.true_positives, lists.positives, vector)
+        # Rounded to half precision, quantiles would be tied with the positives next to them.
+        dtype = torch.promote_types(lists.positives.dtype, lists.remembered.dtype)
+        positives, vector = lists.positives.to(dtype), lists.remembered.to(dtype)
+        total = pair_sum(self.true_positives, positives, vector)
         return (1 + total) / (1 + vector.shape[-1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import torch
 from torch import Tensor
 
@@ -19,10 +21,12 @@ def log_mean_exp_above(lists: Lists, temperature: float) -> Tensor:
     negatives, weight = lists.negatives.to(lists.negative_weight.dtype), lists.negative_weight
     size = lists.n_negatives.squeeze(-1).log()
     if lists.places is None:
-        center = _center(lists).squeeze(-1)
-        return log_sum_exp(negatives, weight, temperature) - center / temperature - size
+        value, top = log_sum_exp_and_top(negatives, weight, temperature)
+        positives = lists.positives.to(lists.positive_weight.dtype)
+        return value + lists.mean_over_positives(top - positives) / temperature - size
     share = lists.positive_weight / lists.n_positives
-    return _LogSumExp.apply(negatives, weight, temperature, lists.places, share) - size
+    value, _ = _applied(negatives, weight, temperature, lists.places, share)
+    return value - size
 
 
 def _center(lists: Lists) -> Tensor:
@@ -33,7 +37,23 @@ def _center(lists: Lists) -> Tensor:
 
 def log_sum_exp(scores: Tensor, weight: Tensor, temperature: float = 1.0) -> Tensor:
     """log Σ weight·e^(score/τ) over the last dimension; weight 0 is an absent item."""
-    return _LogSumExp.apply(scores, weight, temperature, None, None)
+    value, top = log_sum_exp_and_top(scores, weight, temperature)
+    return value + top.squeeze(-1) / temperature
+
+
+def log_sum_exp_and_top(
+    scores: Tensor, weight: Tensor, temperature: float = 1.0
+) -> tuple[Tensor, Tensor]:
+    """log Σ weight·e^((score − top)/τ), and top, the largest score, which counts as constant.
+
+    What is subtracted from the sum is to be subtracted from ``top`` first: among scores of 1e9
+    the logarithm is less than what rounding takes. The gradient is that of the whole sum.
+    """
+    return _applied(scores, weight, temperature, None, None)
+
+
+def _applied(*arguments: object) -> tuple[Tensor, Tensor]:
+    return cast("tuple[Tensor, Tensor]", _LogSumExp.apply(*arguments))
 
 
 def _again(ctx: Context[float], *arriving: Tensor) -> tuple[Tensor | None, ...]:
@@ -50,12 +70,13 @@ def _again(ctx: Context[float], *arriving: Tensor) -> tuple[Tensor | None, ...]:
 
 
 class _LogSumExp(Function):
-    """log Σ weight·e^((score − center)/τ), the exponentials taken once and kept.
+    """log Σ weight·e^((score − center)/τ) and the largest score, the exponentials taken once.
 
     They are the gradient, but for their sum. The center is Σ share·score over some ``places`` of
-    the list, or 0. Scores of anchors against a batch are the one large thing here, and every pass
-    over them counts: the center is taken from the largest score, not from each, which is the same
-    and as exact, and its gradient is put into that of the exponentials.
+    the list, or the largest score, taken as constant. Scores of anchors against a batch are the
+    one large thing here, and every pass over them counts: the center is taken from the largest
+    score, not from each, which is the same and as exact, and its gradient is put into that of
+    the exponentials.
     """
 
     @staticmethod
@@ -66,7 +87,7 @@ class _LogSumExp(Function):
         temperature: float,
         places: Tensor | None,
         share: Tensor | None,
-    ) -> Tensor:
+    ) -> tuple[Tensor, Tensor]:
         # Absent items are moved below everything: several times as fast as a masked fill, and
         # its weight is 0 anyway.
         terms = weight.sign().sub_(1)
@@ -78,9 +99,12 @@ class _LogSumExp(Function):
         total = terms.exp_().mul_(weight).sum(-1, keepdim=True)
         ctx.save_for_backward(scores, weight, terms, total, places, share)
         ctx.kept = temperature
+        context: Any = ctx
+        context.mark_non_differentiable(top)
+        value = total.log().squeeze(-1)
         if places is not None and share is not None:
-            top = top - (scores.gather(-1, places) * share).sum(-1, keepdim=True)
-        return (total.log() + top / temperature).squeeze(-1)
+            value += ((top - scores.gather(-1, places)) * share).sum(-1) / temperature
+        return value, top
 
     @staticmethod
     @differentiable_backward(_again)
