@@ -20,6 +20,11 @@ class Layout(NamedTuple):
     upper_places: Whole | None = None  # None: the items lie list by list
     lower_places: Whole | None = None
 
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of an upper and a lower of one list."""
+        return int(np.diff(self.upper_starts) @ np.diff(self.lower_starts))
+
     def exchanged(self) -> Layout:
         """Return the layout of the same lists with their sides exchanged."""
         return Layout(self.lower_starts, self.upper_starts, self.lower_places, self.upper_places)
