@@ -55,3 +55,12 @@ def test_lists_of_one_length_need_no_mask_and_in_order_no_copy():
     assert side.take(flat).tolist() == [[1, 3], [0, 4], [2, 5]]
     values, places = side.restore(side.take(flat))
     assert torch.equal(values, flat[places])
+
+
+def test_many_lists_in_random_order_keep_the_order_of_their_items():
+    generator = torch.Generator().manual_seed(0)
+    groups = torch.randperm(40_000, generator=generator).repeat(3)  # more than 16 bits hold
+    ((places, (side,)),) = size_classes(groups)
+    assert torch.equal(places, torch.arange(40_000))
+    expected = groups.argsort(stable=True).reshape(-1, 3)
+    assert torch.equal(side.positions, expected)

@@ -103,18 +103,26 @@ def size_classes(*groups: Tensor) -> Iterator[tuple[Tensor, list[Side]]]:
         )
 
 
-_DIGIT = 15  # bits: torch sorts integers of 16 by radix, ten times as fast as longer ones
+_DIGIT = 1 << 15  # numbers of 16 bits, which torch sorts by radix, ten times as fast as longer ones
 
 
 def _stable_order(numbers: Tensor, count: int) -> Tensor | None:
-    """The stable order of whole numbers below ``count``, digit by digit; None if they have it."""
+    """The stable order of whole numbers below ``count``; None if they have it."""
     if bool((numbers[1:] >= numbers[:-1]).all()):
         return None
-    order = torch.arange(len(numbers), device=numbers.device)
-    for shift in range(0, max(1, (count - 1).bit_length()), _DIGIT):
-        digit = (numbers[order] >> shift) & ((1 << _DIGIT) - 1)
-        order = order[torch.sort(digit.to(torch.int16), stable=True).indices]
-    return order
+    if count <= _DIGIT:
+        return torch.sort(numbers.to(torch.int16), stable=True).indices
+    bits = len(numbers).bit_length()
+    if not numbers.is_cpu or count.bit_length() + bits > _WORD:
+        return torch.sort(numbers, stable=True).indices
+    # A number and its place in one word: no two are equal, and sorting needs no indices. That of
+    # numpy takes a third of the time of torch's.
+    keys = (numbers << bits).add_(torch.arange(len(numbers)))
+    keys.numpy().sort()
+    return keys.bitwise_and_((1 << bits) - 1)
+
+
+_WORD = 63  # bits of a number that is not negative
 
 
 def _rectangle(order: Tensor | None, start: Tensor, count: Tensor, *, is_all: bool) -> Side:

@@ -82,12 +82,12 @@ def over_lists(
     of_rows: OfRows,
     given: PairInput,
     combine: Combine = "sum",
-    of_groups: Callable[[PairInput, tuple[Tensor, Tensor]], Tensor] | None = None,
+    of_groups: Callable[[PairInput, tuple[Tensor, Tensor]], Tensor | None] | None = None,
 ) -> Tensor:
     """Bring the lists into rows, apply a function, and restore the order of the uppers.
 
     Results are in the dtype of the scores, at least float32. A function ``of_groups`` takes flat
-    lists as they are.
+    lists as they are, or returns None to have them brought into rows, too.
     """
     if (share := share_rows.get()) is not None:
         of_rows, of_groups = partial(share, of_rows, combine), None
@@ -104,7 +104,8 @@ def over_lists(
     if of_groups is not None:
         if checked:
             _check_values(given)
-        return of_groups(given, groups).to(dtype)
+        if (total := of_groups(given, groups)) is not None:
+            return total.to(dtype)
     parts = [(of_rows(rows).to(dtype), side) for rows, side in _ragged_rows(given, *groups)]
     return _regroup(parts, given.upper)
 

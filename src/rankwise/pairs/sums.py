@@ -93,7 +93,10 @@ def pair_sum(
         forms = _forms(surrogate)
         if method == "compiled" or (method == "auto" and can_compile(given)):
             require_compiled(given)
-            of_groups = partial(compiled_sum_of_groups, forms)
+            # As in rectangles: the exponentials of short lists cost more than their pairs.
+            few = _PAIRS_OF_A_SCORE["compiled"][forms[0].has_exponentials]
+            few = few if method == "auto" and forms[0].breaks else 0
+            of_groups = partial(compiled_sum_of_groups, forms, few)
     return over_lists(partial(_sum_rows, surrogate, method), given, of_groups=of_groups)
 
 

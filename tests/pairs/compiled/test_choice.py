@@ -13,7 +13,8 @@ from tests.compiling import quiet_compiler
 from tests.pairs.cases import HIGHER
 
 from rankwise.extras import MissingExtraError
-from rankwise.pairs import OneSidedHuber, pair_curvature, pair_sum
+from rankwise.pairs import OneSidedHuber, Sigmoid, pair_curvature, pair_sum
+from rankwise.pairs._compiled.autograd import CompiledSum
 from rankwise.pairs._compiled.choice import require_compiled
 from rankwise.pairs.rows import Rows
 from rankwise.pairs.surrogates import Surrogate
@@ -102,3 +103,19 @@ def test_a_compiled_step_runs_it_in_eager_mode(shape):
     torch.testing.assert_close(found, step(upper, lower))
     found.backward()
     assert upper.grad is not None
+
+
+@needs_numba
+@pytest.mark.parametrize(("length", "calls"), [(4, 0), (400, 1)])
+def test_short_flat_lists_of_exponentials_are_summed_by_pairs(monkeypatch, length, calls):
+    made = []
+    apply = CompiledSum.apply
+    monkeypatch.setattr(CompiledSum, "apply", lambda *given: made.append(1) or apply(*given))
+    generator = torch.Generator().manual_seed(0)
+    upper, lower = torch.randn(2, 8_000, generator=generator)
+    groups = torch.arange(8_000 // length).repeat(length)
+    given = {"upper_groups": groups, "lower_groups": groups}
+    found = pair_sum(Sigmoid(3.0), upper, lower, **given)
+    assert len(made) == calls
+    expected = pair_sum(Sigmoid(3.0), upper, lower, **given, method="dense")
+    assert torch.allclose(found, expected, rtol=1e-5, atol=1e-6)

@@ -43,13 +43,19 @@ def compiled_sum(forms: PairForms, rows: Rows) -> Tensor:
 
 @eager_only
 def compiled_sum_of_groups(
-    forms: PairForms, given: PairInput, groups: tuple[Tensor, Tensor]
-) -> Tensor:
-    """Return Σ_j weight_j · ℓ(upper_i − lower_j) of every upper, (n⁺,), over its group."""
+    forms: PairForms, few: int, given: PairInput, groups: tuple[Tensor, Tensor]
+) -> Tensor | None:
+    """Return Σ_j weight_j · ℓ(upper_i − lower_j) of every upper, (n⁺,), over its group.
+
+    None where all lists are of one size, with at most ``few`` pairs for a score: all pairs are then
+    cheaper. Those of different sizes, padded to rectangles, are not.
+    """
     from rankwise.pairs._compiled.autograd import CompiledSum  # noqa: PLC0415
     from rankwise.pairs._compiled.layout import layout_of_groups  # noqa: PLC0415
 
     layout = layout_of_groups(*groups, given.lower_mask)
+    if few and layout.has_few_pairs(few):
+        return None
     return CompiledSum.apply(forms, layout, given.upper, given.lower, given.weight)
 
 

@@ -20,6 +20,12 @@ class Layout(NamedTuple):
     upper_places: Whole | None = None  # None: the items lie list by list
     lower_places: Whole | None = None
 
+    def has_few_pairs(self, few: int) -> bool:
+        """Return whether all lists are of one size with at most ``few`` pairs for a score."""
+        upper, lower = np.diff(self.upper_starts), np.diff(self.lower_starts)
+        alike = len(upper) > 0 and bool((upper == upper[0]).all() and (lower == lower[0]).all())
+        return alike and bool(upper[0] * lower[0] <= few * (upper[0] + lower[0]))
+
     def exchanged(self) -> Layout:
         """Return the layout of the same lists with their sides exchanged."""
         return Layout(self.lower_starts, self.upper_starts, self.lower_places, self.upper_places)

@@ -28,13 +28,19 @@ def sort_lists(  # noqa: PLR0912
     digits = width // 8
     one = np.uint64(1)  # unsigned places need no check for negative ones
     counts = np.empty((digits, 256), dtype=np.uint64)
+    # Reading places in any order waits for the memory. In a loop of its own many reads wait at
+    # once; between insertions, which branch unpredictably, one after the other.
     for row in range(len(starts) - 1):
         start, stop = starts[row], starts[row + 1]
         if stop - start <= _SHORT:
             for i in range(start, stop):
-                place, j = order[i], i
-                k = np.int64(bits[place])
-                k ^= (k >> 63) & magnitude
+                k = np.int64(bits[order[i]])
+                keys[i] = k ^ ((k >> 63) & magnitude)
+    for row in range(len(starts) - 1):
+        start, stop = starts[row], starts[row + 1]
+        if stop - start <= _SHORT:
+            for i in range(start + 1, stop):
+                place, k, j = order[i], keys[i], i
                 while j > start and keys[j - 1] > k:
                     keys[j], order[j] = keys[j - 1], order[j - 1]
                     j -= 1

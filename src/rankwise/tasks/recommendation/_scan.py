@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rankwise._jit import kernel
 
-# What a score adds to the number of its chunk, which has three counts of at most 64 in it.
-_BELOW, _ABOVE, _TIED, _NAN = np.float32(0), np.float32(1), np.float32(128), np.float32(128**2)
+# What a score adds to the number of its chunk. The sum of a row has two counts in it.
+_NEITHER, _ABOVE, _BELOW = np.int32(0), np.int32(1), np.int32(1 << 16)
 
 
 @kernel
@@ -35,24 +35,31 @@ def scan(  # noqa: PLR0917
     chunks = top.shape[1]
     each = scores.shape[1] // chunks
     # Of more than two arrays the compiler would not see that they do not overlap.
-    highest, codes = np.empty(chunks, scores.dtype), np.empty(chunks, np.float32)
+    highest, codes = np.empty(chunks, scores.dtype), np.empty(chunks, np.int32)
     for row in range(len(scores)):
         limit, bound = best[row], least[row]
         for c in range(chunks):
-            highest[c], codes[c] = -np.inf, _BELOW
+            highest[c], codes[c] = -np.inf, _NEITHER
         for j in range(each):
             part = scores[row, j * chunks : (j + 1) * chunks]
             for c in range(chunks):
                 score = part[c]
                 highest[c] = score if score > highest[c] else highest[c]
-                code = _ABOVE if score > limit else _TIED if score == limit else _NAN
-                codes[c] += _BELOW if score < limit else code
+                codes[c] += _ABOVE if score > limit else _NEITHER
+                codes[c] += _BELOW if score < limit else _NEITHER
+        code = np.int64(0)
         for c in range(chunks):
             top[row, c] = highest[c]
-            whole = np.int64(codes[c])
-            counts[0, row] += whole % 128
-            counts[1, row] += whole // 128 % 128
-            counts[2, row] += whole // 128**2
+            code += codes[c]
+        above, below = code % _BELOW, code // _BELOW
+        counts[0, row] += above
+        if above + below < each * chunks:  # seldom: the others are as high, or NaN
+            tied = 0
+            for c in range(each * chunks):
+                tied += scores[row, c] == limit
+            counts[1, row] += tied
+            counts[2, row] += each * chunks - above - below - tied
+        for c in range(chunks):
             if highest[c] >= bound:
                 for j in range(each):
                     score = scores[row, j * chunks + c]
