@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.chaos.faults import Faults
 
 from rankwise.files import is_part
-from rankwise.training.run_folder import _LOCK
+from rankwise.training._lock import LOCK
 
 State = dict[str, bytes | None]
 """Bytes of every file of a folder, None for the folders in it."""
@@ -35,7 +35,7 @@ def digest_of(state: State) -> str:
     for name, held in state.items():
         path = Path(name)
         shown = [".part" if is_part(Path(part)) else part for part in path.parts]
-        content = b"" if held is None or path.name == _LOCK else held
+        content = b"" if held is None or path.name == LOCK else held
         items.append(("/".join(shown), held is None, hashlib.sha256(content).hexdigest()))
     return hashlib.sha256(json.dumps(sorted(items)).encode()).hexdigest()
 
