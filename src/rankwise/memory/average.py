@@ -111,9 +111,7 @@ class MovingAverage(nn.Module):
     def preview(self, ids: Tensor, estimates: Tensor) -> Tensor:
         """Return the value that each estimate alone would give its id, without an update."""
         width, rate = self.value.shape[1], self.ema_rate
-        if estimates.requires_grad:
-            estimates = estimates.detach()
-        estimates = estimates.to(self.value.dtype)
+        estimates = estimates.detach().to(self.value.dtype)
         estimate, previous = estimates, None
         if estimates.shape[-1] > width:
             estimate, previous = estimates.split(width, dim=-1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
@@ -65,16 +64,9 @@ class ScaledObjective(Objective):
             scores = scores.float() if scores.is_mps else scores.double()
             variance, mean = torch.var_mean(scores, correction=0)
             floor = torch.finfo(batch.scores.dtype).tiny
-            divisor: Tensor | float
-            held: Tensor | float
+            divisor = self._spread_of(variance, floor)
             # Below the floor the scale is a constant, and has no gradient.
-            if self.spread is None and variance.is_cpu:  # numbers cost less than tensors of one
-                number = variance.item()
-                divisor = _root_of(number, floor)
-                held = math.inf if number <= floor else number
-            else:
-                divisor = self._spread_of(variance, floor)
-                held = torch.threshold(variance, floor, torch.inf)
+            held = torch.threshold(variance, floor, torch.inf)
             divided = _OneListInUnits.apply(batch.scores, scores - mean, held, divisor)
             previous = None if batch.previous is None else batch.previous / divisor
             return [batch._replace(scores=divided, previous=previous)], 1.0
@@ -97,16 +89,6 @@ class ScaledObjective(Objective):
         return torch.threshold(variance, 0, 1).clamp_min(floor).sqrt()
 
 
-def _root_of(variance: float, floor: float) -> float:
-    """The spread of a batch whose variance is a number, as :meth:`ScaledObjective._spread_of`."""
-    if variance <= 0:
-        return 1.0
-    return math.sqrt(max(variance, floor))  # NaN stays NaN
-
-
-_Number = Tensor | float
-
-
 class _OneListInUnits(Function):
     """Scores divided by their spread, with the gradient of a loss of s/σ(s).
 
@@ -115,23 +97,16 @@ class _OneListInUnits(Function):
 
     @staticmethod
     def forward(
-        ctx: Context[tuple[_Number, _Number]],
-        scores: Tensor,
-        apart: Tensor,
-        variance: _Number,
-        spread: _Number,
+        ctx: Context[None], scores: Tensor, apart: Tensor, variance: Tensor, spread: Tensor
     ) -> Tensor:
-        ctx.kept = variance, spread  # neither inputs nor results: they may be kept like this
-        ctx.save_for_backward(scores, apart)
+        ctx.save_for_backward(scores, apart, variance, spread)
         return scores / spread
 
     @staticmethod
     @eager_backward
-    def backward(
-        ctx: Context[tuple[_Number, _Number]], *arriving: Tensor
-    ) -> tuple[Tensor | None, ...]:
-        (gradient,), (_, apart), (variance, spread) = arriving, ctx.saved_tensors, ctx.kept
-        along = (apart * gradient).sum().div_(variance)
+    def backward(ctx: Context[None], *arriving: Tensor) -> tuple[Tensor | None, ...]:
+        (gradient,), (_, apart, variance, spread) = arriving, ctx.saved_tensors
+        along = (apart * gradient).sum() / variance
         across = torch.addcmul(gradient, apart, along, value=-1 / apart.shape[1])
         return across.div_(spread).to(gradient.dtype), None, None, None
 

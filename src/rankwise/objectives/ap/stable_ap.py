@@ -110,10 +110,11 @@ class StableAP(PrecisionObjective):
 
     def summarize(self, lists: Lists) -> Tensor:
         now = lists.mean_over_positives(self._units(lists)[0])
-        if (before := lists.before) is None:
-            return now.unsqueeze(1).expand(-1, 2)
-        units = self._own_units(before, self._center(before))
-        return torch.stack([now, before.mean_over_positives(units)], dim=1)
+        earlier = now
+        if (before := lists.before) is not None:
+            units = self._own_units(before, self._center(before))
+            earlier = before.mean_over_positives(units)
+        return torch.stack([now, earlier], dim=1)
 
     def update(self, list_ids: Tensor, summaries: Tensor) -> Tensor:
         assert self.mean is not None
