@@ -15,7 +15,7 @@ from rankwise.commands.recommend import app
 RUN = CliRunner()
 MODELS = {
     "lightgcn": ["--dimension", "4", "--batch", "64", "--epochs", "3", "--learning-rate", "0.05",
-                 "--layers", "2"],
+                 "--layers", "2", "--start", "random", "--schedule", "constant"],
     "ease": [],
     "ials": ["--dimension", "3", "--regularization", "0.1"],
     "itemknn": ["--neighbors", "4"],

@@ -29,6 +29,26 @@ def test_platt_is_logistic_regression_but_for_its_targets() -> None:
     assert slope == pytest.approx(model.coef_[0, 0], rel=0.01)
 
 
+def test_repeated_rows_are_rows_with_weights_to_the_last_digits() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=60) * rng.choice([1e-3, 1.0, 1e3])
+        positive = rng.random(60) < expit(rng.choice([-1, 0, 3]) * scores)
+        times = rng.integers(1, 5, size=60)
+        once = platt(scores, positive, times.astype(float))
+        again = platt(scores.repeat(times), positive.repeat(times), np.ones(times.sum()))
+        np.testing.assert_allclose(once, again, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("slope", [0.0, 1e-4])
+def test_a_slope_at_its_bound_stays_there(slope: float) -> None:
+    scores, positive = _sample()
+    found, intercept = platt(-slope * scores + np.arange(4000) % 7, positive, np.ones(4000))
+    assert found > 0
+    chance = expit(found * (-slope * scores + np.arange(4000) % 7) + intercept)
+    assert chance.mean() == pytest.approx(positive.mean(), abs=1e-3)
+
+
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_are_right_on_average_and_rank_as_the_scores(kind: str) -> None:
     scores, positive = _sample()

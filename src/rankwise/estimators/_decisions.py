@@ -64,8 +64,26 @@ def platt(scores: Vector, positive: NDArray[np.bool_], weight: Vector) -> tuple[
         bounds=[(_LEAST, None), (None, None)],  # a model that ranks backwards is not turned round
         options={"ftol": 0, "gtol": 1e-12, "maxiter": 1000},
     )
-    slope = found.x[0] / spread
-    return float(slope), float(found.x[1] - slope * mean)
+    line = _newton(found.x, scaled, target, share)
+    slope = line[0] / spread
+    return float(slope), float(line[1] - slope * mean)
+
+
+def _newton(line: Vector, scaled: Vector, target: Vector, share: Vector) -> Vector:
+    """Return a minimum of the log-loss to the last digits.
+
+    A search by values of a function ends at the root of their precision, 1e-8, so that equal rows
+    in another order would have other probabilities. Newton's steps compare gradients.
+    """
+    columns = np.stack([scaled, np.ones_like(scaled)])
+    columns = columns[0 if line[0] > _LEAST else 1 :]  # a slope at its bound stays there
+    for _ in range(3):  # each doubles the digits
+        chance = expit(line[0] * scaled + line[1])
+        gradient = columns @ (share * (chance - target))
+        curvature = (columns * (share * chance * (1 - chance))) @ columns.T
+        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+        line = line - np.concatenate([np.zeros(2 - len(step)), step])
+    return np.array([max(line[0], _LEAST), line[1]])
 
 
 _HOW = f"use {RULES}, 'top=100' or a probability such as 0.5"

@@ -8,8 +8,6 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from rankwise.pairs.rows import accumulating
-
 
 def interpolate_quantiles(
     scores: Tensor,
@@ -47,11 +45,12 @@ def interpolate_quantiles(
     """
     dtype = torch.promote_types(scores.dtype, torch.float32)
     # In float32 the mean of equal scores of 1e9 is not that score, but above or below it.
-    scores = accumulating(scores)
+    wide = dtype if scores.is_mps else torch.float64
+    scores = scores.to(wide)
     if weight is None:
         ordered = scores.sort(dim=-1).values
         return _of_whole_rows(ordered, points, low, high).to(dtype)
-    weight = accumulating(weight)
+    weight = weight.to(wide)
     ordered, order = scores.masked_fill(weight == 0, torch.inf).sort(dim=-1)
     reach = weight.gather(-1, order).cumsum(-1)  # rank at which each item ends
     n = reach[:, -1:]
