@@ -13,7 +13,13 @@ from rankwise.data import DataError
 from rankwise.data.images.image_set import fingerprint
 from reproductions.frame import Runs, Setting
 from reproductions.retrieval.methods import Method
-from reproductions.retrieval_cost.benches import Bench, FromScratch, OnFeatures, Trial
+from reproductions.retrieval_cost.benches import (
+    Bench,
+    FromScratch,
+    OnFeatures,
+    Trial,
+    scratch_precision,
+)
 from reproductions.retrieval_cost.plan import SETS, Plan
 from reproductions.retrieval_cost.problems import feature_pool, pool_of
 from reproductions.retrieval_cost.training import cost, train
@@ -215,4 +221,5 @@ def asked(plan: Plan, setting: Setting) -> dict[str, Any]:
     """Return what the runs depend on apart from their names."""
     data = [[fingerprint(getattr(problem.splits, part)) for part in ("train", "test")]
             for problem in plan.problems]  # fmt: skip
-    return {"data": data, "seed": setting.seed, **{name: getattr(plan, name) for name in KEPT}}
+    kept = {name: getattr(plan, name) for name in KEPT}
+    return {"data": data, "seed": setting.seed, "precision": scratch_precision(), **kept}
