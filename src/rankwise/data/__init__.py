@@ -8,4 +8,6 @@ from rankwise._lazy import attach
 
 # Checked by module: reading images needs no tables.
 _TABLES = ("polars", "scipy")
-__getattr__, __dir__, __all__ = attach(__name__, __file__, splits=_TABLES, table=_TABLES)
+__getattr__, __dir__, __all__ = attach(
+    __name__, __file__, splits=_TABLES, table=_TABLES, _table_files=_TABLES
+)
