@@ -33,7 +33,7 @@ from rankwise.tasks.retrieval.index import make_index, read_index, with_cells, w
 from rankwise.tasks.retrieval.task import make_network
 from rankwise.training import RunFolder, command_of
 from rankwise.training.checkpoint import load_checkpoint, save_checkpoint
-from rankwise.vision.files import load_state, read_division, require_finished, write_model
+from rankwise.vision.files import load_state, read_split, require_finished, write_model
 
 ONE = Candidate("linear", "ap")
 
@@ -83,14 +83,14 @@ def of_image_run(name):
     def made(folder):
         with RunFolder(folder / "run", "classify").opened() as run:
             run.write("config.yaml", b"training: {steps: 3}\n")
-            run.write("division.csv", b"path,label,part\na.png,cat,train\n")
+            run.write("split.csv", b"path,label,part\na.png,cat,train\n")
             write_json(run.path / "classes.json", {"classes": ["cat"]})
             write_model(run.path, torch.nn.Linear(3, 2))
             run.finish()
 
         def load():
             require_finished(run.path, "classes.json")
-            assert read_division(run.path)
+            assert read_split(run.path)
 
         return run.path / name, load
 
@@ -211,7 +211,7 @@ KINDS = {
     "checkpoint.pt": checkpoint,
     "run.json": run_json,
     "model.safetensors": image_model,
-    **{f"image run {n}": of_image_run(n) for n in ("config.yaml", "division.csv", "classes.json")},
+    **{f"image run {n}": of_image_run(n) for n in ("config.yaml", "split.csv", "classes.json")},
     **{
         f"recommender {name}": of_recommender(name)
         for name in ("config.json", "ids.json", "model.safetensors", "pairs.safetensors")

@@ -38,7 +38,7 @@ def test_predict_prints_or_writes(tmp_path, data):
     assert written.stdout == ""
     assert out.read_text() == printed.stdout
     assert pl.read_csv(out).columns == ["score", "probability", "in_training"]
-    assert printed.stderr == written.stderr
+    assert f"600 rows: {out}\n{printed.stderr}" == written.stderr  # the same remarks
 
 
 def test_predict_refuses_in_one_line(tmp_path, data):
@@ -73,7 +73,7 @@ def test_evaluating_rows_the_model_was_trained_on_says_so(tmp_path, data, kind):
     predicted = RUN.invoke(app, ["predict", run, str(data), "--keep", "y", "--out", out])
     assert predicted.exit_code == 0, predicted.output
     assert "480 of 600 rows (80.0 %) equal a row the model was trained on" in predicted.stderr
-    assert predicted.stderr.count("\n") == 1
+    assert predicted.stderr.count("\n") == 2  # and the file
     evaluated = RUN.invoke(app, ["evaluate", out, "--target", "y", "--score", "score"])
     assert evaluated.exit_code == 0, evaluated.output
     words = (
@@ -88,7 +88,7 @@ def test_evaluating_new_rows_says_nothing_of_training(tmp_path, data):
     predicted = RUN.invoke(
         app, ["predict", str(tmp_path / "run"), str(new), "--keep", "y", "--out", out]
     )
-    assert (predicted.exit_code, predicted.stderr) == (0, "")
+    assert (predicted.exit_code, predicted.stderr) == (0, f"100 rows: {out}\n")
     evaluated = RUN.invoke(app, ["evaluate", out, "--target", "y", "--score", "score"])
     assert evaluated.exit_code == 0, evaluated.output
     assert "trained on" not in evaluated.output
@@ -97,7 +97,8 @@ def test_evaluating_new_rows_says_nothing_of_training(tmp_path, data):
 def test_the_test_part_of_a_run_has_the_numbers_of_the_run(tmp_path, data):
     run, out = str(tmp_path / "run"), str(tmp_path / "test.csv")
     predicted = RUN.invoke(app, ["predict", run, "--part", "test", "--keep", "y", "--out", out])
-    assert (predicted.exit_code, predicted.stderr) == (0, "")
+    assert (predicted.exit_code, predicted.stderr.count("\n")) == (0, 1)
+    assert predicted.stderr.endswith(f" rows: {out}\n")
     found = []
     for arguments in ([run], [out, "--target", "y", "--score", "score"]):
         path = tmp_path / "numbers.json"

@@ -176,13 +176,13 @@ def photos(root, classes: int, per_class: int):
 
 
 @pytest.mark.parametrize(
-    ("classes", "per_class", "division"),
+    ("classes", "per_class", "split"),
     [
-        (8, 3, "division: of 8 classes 2 test, 2 validation and 4 train, drawn by class at random"),
-        (3, 4, "division: images of every class, drawn at random (data.seed 0): 3 classes"),
+        (8, 3, "split: of 8 classes 2 test, 2 validation and 4 train, drawn by class at random"),
+        (3, 4, "split: images of every class, drawn at random (data.seed 0): 3 classes"),
     ],
 )
-def test_a_bare_folder_runs_and_says_how_it_was_divided(tmp_path, classes, per_class, division):
+def test_a_bare_folder_runs_and_says_how_it_was_divided(tmp_path, classes, per_class, split):
     root = photos(tmp_path / "photos", classes, per_class)
     (tmp_path / "bare.yaml").write_text(f"data: {{kind: folder, root: {root}}}")
     fast = ["--set", "training.steps=2", "--set", "augmentations.resize=16"]
@@ -190,11 +190,11 @@ def test_a_bare_folder_runs_and_says_how_it_was_divided(tmp_path, classes, per_c
         app, ["train", str(tmp_path / "bare.yaml"), "--out", str(tmp_path / "run"), *fast]
     )
     assert done.exit_code == 0, done.output
-    assert division in done.stderr
+    assert split in done.stderr
     assert "batches: " in done.stderr
     assert "verdict: " in done.stdout
     page = (tmp_path / "run" / "index.html").read_text()
-    assert division in page
+    assert split in page
     assert "instead of 28 × 4" in page
     judged = RUN.invoke(app, ["evaluate", str(tmp_path / "run")])
     assert judged.exit_code == 0, judged.output
@@ -206,23 +206,23 @@ def test_a_folder_is_trained_without_a_file_of_settings(tmp_path):
     fast = ["--set", "training.steps=2", "--set", "augmentations.resize=16"]
     done = RUN.invoke(app, ["train", str(root), "--out", str(out), *fast])
     assert done.exit_code == 0, done.output
-    assert "division: of 8 classes 2 test" in done.stderr
+    assert "split: of 8 classes 2 test" in done.stderr
     settings = Settings.read(out / "config.yaml")
     assert (settings.data.kind, settings.data.root) == ("folder", str(root))
     assert settings.training.steps == 2
 
 
-def test_the_test_share_is_a_setting_and_evaluate_keeps_the_division_of_the_run(data):
+def test_the_test_share_is_a_setting_and_evaluate_keeps_the_split_of_the_run(data):
     done = train(data, "--set", "data.test_share=0.5", "--set", "training.steps=2")
     assert done.exit_code == 0, done.output
-    assert "division: of 12 classes 6 test, 2 validation and 4 train" in done.stderr
+    assert "split: of 12 classes 6 test, 2 validation and 4 train" in done.stderr
     before = json.loads((data / "run/results.json").read_text())["ap"]["test"]
     photos(data / "images" / "more", 1, 3)
     (data / "images" / "more" / "class00").rename(data / "images" / "a new class")
     (data / "images" / "more").rmdir()
     judged = RUN.invoke(app, ["evaluate", str(data / "run"), "--out", str(data / "all.json")])
     assert judged.exit_code == 0, judged.output
-    assert "3 images are not in the recorded division, and left out" in judged.stderr
+    assert "3 images are not in the recorded split, and left out" in judged.stderr
     assert json.loads((data / "all.json").read_text())["test"] == before
     again = train(data, "--set", "data.test_share=0.5", "--set", "training.steps=2", "--resume")
     assert again.exit_code == 0, again.output

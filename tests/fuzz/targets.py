@@ -492,10 +492,10 @@ TARGETS: dict[str, Target] = {
     "checkpoint": Target(
         "a.pt", _checkpoint, lambda f: _files.Checkpoint(f / "a.pt", {"x": 1}).load()
     ),
-    "division": Target(
-        "division.csv",
+    "split": Target(
+        "split.csv",
         _text("path,label,part\na.png,x,train\nb.png,y,test\n"),
-        vision.read_division,
+        vision.read_split,
     ),
     "shards": Target("memory.index.json", _shards, _load_shards, _shard_folder),
 }

@@ -53,4 +53,6 @@ def predict(  # noqa: PLR0917  (a command line is called by names)
     with complaints().status("predicting …"):
         found = task.predict_file(model, data, keep=keep or (), rows=rows)
     write_frame(found.frame, out)
-    say([*found.remarks, *([found.warning] if found.warning else [])], error=True)
+    written = [] if out is None else [f"{found.frame.height:,} rows: {out}"]
+    said = [*written, *found.remarks, *([found.warning] if found.warning else [])]
+    say(said, error=True)

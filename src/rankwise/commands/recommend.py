@@ -154,6 +154,7 @@ def evaluate(
         values = {name: each.numpy() for name, each in found["model"].values.items()}
         frame = pl.DataFrame({"user": task.load_run(run)[1].users, **values})
         write_frame(frame.fill_nan(None), out)
+        say([f"{frame.height:,} users: {out}"], error=True)
 
 
 @app.command()

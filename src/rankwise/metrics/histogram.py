@@ -105,7 +105,7 @@ class ScoreHistogram:
         of more than ``max_items`` items with 2²² different scores, the bounds meet.
 
         Args:
-            parts: The scores and targets that were added, in any order and division: a list, or
+            parts: The scores and targets that were added, in any order: a list, or
                 another iterable that can be read several times.
             metrics: Metrics of two classes with their options.
             max_items: Maximum number of items in memory: 4 bytes each for float32 scores, else 8.

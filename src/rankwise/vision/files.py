@@ -22,7 +22,7 @@ from rankwise.training import RunFolder, require_unchanged
 from rankwise.training._record import require_part
 from rankwise.vision.settings import Backbone
 
-CONFIG, MODEL, DIVISION = "config.yaml", "model.safetensors", "division.csv"
+CONFIG, MODEL, SPLIT = "config.yaml", "model.safetensors", "split.csv"
 _BACKBONE = "backbone"
 _ROWS = TypeAdapter(Annotated[tuple[Recorded, ...], MinLen(1)])
 
@@ -36,10 +36,10 @@ def write_config(out: RunFolder | Path, settings: TaskSettings) -> None:
     _write(out, CONFIG, settings.as_yaml())
 
 
-def write_division(out: RunFolder | Path, record: Sequence[Recorded]) -> None:
-    """Write ``division.csv``: the part of every image, for data that can change under a run."""
+def write_split(out: RunFolder | Path, record: Sequence[Recorded]) -> None:
+    """Write ``split.csv``: the part of every image, for data that can change under a run."""
     if record:
-        _write(out, DIVISION, csv_text([one._asdict() for one in record]))
+        _write(out, SPLIT, csv_text([one._asdict() for one in record]))
 
 
 def _write(out: RunFolder | Path, name: str, text: str) -> None:
@@ -50,13 +50,13 @@ def _write(out: RunFolder | Path, name: str, text: str) -> None:
         write_whole(out / name, text)
 
 
-def read_division(out: Path | None) -> tuple[Recorded, ...] | None:
+def read_split(out: Path | None) -> tuple[Recorded, ...] | None:
     """Read the split of the images that a run was trained on; None where it kept none."""
-    if out is None or not (out / DIVISION).is_file():
+    if out is None or not (out / SPLIT).is_file():
         return None
-    require_part(out, DIVISION)
-    said = f"{out / DIVISION}: is not the division of a run"
-    with foreign_errors(said), (out / DIVISION).open(encoding="utf-8", newline="") as text:
+    require_part(out, SPLIT)
+    said = f"{out / SPLIT}: is not the split of a run"
+    with foreign_errors(said), (out / SPLIT).open(encoding="utf-8", newline="") as text:
         try:
             return _ROWS.validate_python(list(csv.DictReader(text, strict=True)))
         except ValidationError:

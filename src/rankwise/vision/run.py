@@ -32,7 +32,7 @@ from rankwise.training import (
 from rankwise.training.checkpoint import flat_settings
 from rankwise.training.settings import EarlyStoppedTraining
 from rankwise.training.trainer import AnyTask
-from rankwise.vision.files import write_config, write_division
+from rankwise.vision.files import write_config, write_split
 from rankwise.vision.image_dataset import OnBroken
 from rankwise.vision.settings import ImageData
 from rankwise.vision.task import ImageSettings
@@ -125,7 +125,7 @@ def image_run(
     with open_folder(out, command, resume=resume, devices=devices) as folder:
         if folder is not None and folder.read(CHECKPOINT) is None:
             write_config(folder, settings)
-            write_division(folder, record)
+            write_split(folder, record)
         yield folder
         if folder is not None:
             folder.finish()
@@ -135,7 +135,7 @@ def require_part(images: Sized, part: str) -> None:
     """Raise where a part of the data has no images."""
     if len(images) == 0:
         raise UsageError(
-            f"there are no {part} images in the division of this data; evaluate another part"
+            f"there are no {part} images in the split of this data; evaluate another part"
         )
 
 

@@ -51,7 +51,7 @@ def pool(counts=(100, 100, 100), **changed):
     return ClassListing("some", **{**given, **changed})
 
 
-def division(listed, *, skip_broken=False, **options):
+def parts_of(listed, *, skip_broken=False, **options):
     return divide_classes(listed, ClassDraw(**options), skip_broken=skip_broken)
 
 
@@ -62,23 +62,23 @@ def rows(part):
 
 
 def test_every_class_in_the_same_shares_and_no_image_twice():
-    found = division(pool(), seed=3)
+    found = parts_of(pool(), seed=3)
     parts = found.train, found.validation, found.test
     assert [part.counts.tolist() for part in parts] == [[80] * 3, [10] * 3, [10] * 3]
     assert sorted(row for part in parts for row in rows(part)) == list(range(300))
-    again = division(pool(), seed=3)
+    again = parts_of(pool(), seed=3)
     assert rows(again.test) == rows(found.test)
-    assert rows(division(pool(), seed=4).test) != rows(found.test)
+    assert rows(parts_of(pool(), seed=4).test) != rows(found.test)
 
 
 def test_a_small_class_keeps_an_image_to_train_on():
-    found = division(pool((1, 2, 30)), validation_share=0.5, test_share=0.5)
+    found = parts_of(pool((1, 2, 30)), validation_share=0.5, test_share=0.5)
     assert found.train.counts.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("where", "test"), [("all", [10, 3, 1]), ("train", [10, 10, 10])])
 def test_a_tail_in_all_parts_or_to_train_on(where, test):
-    found = division(pool(), imbalance=10, tail_in=where)
+    found = parts_of(pool(), imbalance=10, tail_in=where)
     train = found.train.counts.tolist()
     assert train == sorted(train, reverse=True)
     assert train[0] == 80
@@ -87,7 +87,7 @@ def test_a_tail_in_all_parts_or_to_train_on(where, test):
 
 
 def test_positive_classes_against_the_others_at_a_share():
-    found = division(pool(), positive=("b",), positive_share=0.1)
+    found = parts_of(pool(), positive=("b",), positive_share=0.1)
     assert found.train.binary
     negatives, positives = found.train.counts.tolist()
     assert negatives == 160
@@ -97,23 +97,23 @@ def test_positive_classes_against_the_others_at_a_share():
 
 def test_parts_of_the_data_set_are_kept_and_groups_stay_together():
     parts = ["train"] * 240 + ["test"] * 60
-    given = division(pool(parts=parts))
+    given = parts_of(pool(parts=parts))
     assert rows(given.test) == list(range(240, 300))
     assert len(given.validation) == pytest.approx(240 / 9, abs=2)
     groups = [f"patient {row // 4}" for row in range(300)]
-    by_patient = division(pool(parts=parts, groups=groups))
+    by_patient = parts_of(pool(parts=parts, groups=groups))
     held = Counter(row // 4 for row in rows(by_patient.validation))
     assert set(held.values()) == {4}
     assert not held.keys() & {row // 4 for row in rows(by_patient.train)}
-    none = division(pool(parts=parts), validation_share=0.0)
+    none = parts_of(pool(parts=parts), validation_share=0.0)
     assert len(none.validation) == 0
 
 
 def test_broken_images_end_it_or_are_left_out():
     broken = {7: BrokenImage(Path("x.png"), "is empty")}
     with pytest.raises(DataError, match=r"some: 1 .*x\.png.*is empty"):
-        division(pool(broken=broken))
-    found = division(pool(broken=broken), skip_broken=True)
+        parts_of(pool(broken=broken))
+    found = parts_of(pool(broken=broken), skip_broken=True)
     assert len(found.dropped) == 1
     there = [row for part in (found.train, found.validation, found.test) for row in rows(part)]
     assert sorted(there) == [row for row in range(300) if row != 7]
@@ -134,4 +134,4 @@ def test_broken_images_end_it_or_are_left_out():
 )
 def test_what_cannot_be_is_refused(changed, options, message):
     with pytest.raises(DataError, match=message):
-        division(pool(**changed), **options)
+        parts_of(pool(**changed), **options)

@@ -1,4 +1,4 @@
-"""A division that a run kept gives the same parts again, whatever was added to the folder."""
+"""A split that a run kept gives the same parts again, whatever was added to the folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def paths(splits):
 
 
 @pytest.mark.parametrize("open_any", [open_images, open_classes])
-def test_images_added_to_a_folder_do_not_change_the_division_of_a_run(tmp_path, open_any):
+def test_images_added_to_a_folder_do_not_change_the_split_of_a_run(tmp_path, open_any):
     root = layouts.folders(tmp_path, classes=10, images=5)
     first = open_any("folder", root, seed=3, test_share=0.3)
     for i in range(4):
@@ -40,8 +40,8 @@ def test_images_added_to_a_folder_do_not_change_the_division_of_a_run(tmp_path, 
     again = open_any("folder", root, seed=3, test_share=0.3, recorded=first.record)
     assert paths(again) == paths(first)
     assert again.record == first.record
-    assert "division: as recorded by the run, 50 images" in again.describe()
-    assert "5 images are not in the recorded division, and left out" in again.describe()
+    assert "split: as recorded by the run, 50 images" in again.describe()
+    assert "5 images are not in the recorded split, and left out" in again.describe()
 
 
 def test_a_recorded_tail_is_not_cut_again(tmp_path):
@@ -59,9 +59,7 @@ def test_a_moved_folder_is_found_and_another_one_refused(tmp_path):
     other = tmp_path / "other"
     for i in range(8):
         write_image(other / f"k{i}" / "a.png")
-    with pytest.raises(
-        DataError, match="other: has none of the 16 images of the recorded division"
-    ):
+    with pytest.raises(DataError, match="other: has none of the 16 images of the recorded split"):
         open_images("folder", other, recorded=first.record)
 
 

@@ -42,7 +42,7 @@ def test_folders_for_the_parts_are_used_as_given(tmp_path):
     splits = open_images("folder", tmp_path)
     assert splits.validation.classes == ("other",)
     assert len(splits.train.classes) == 6
-    assert "division: the folders train, val, test" in splits.describe()
+    assert "split: the folders train, val, test" in splits.describe()
     assert splits.describe().endswith("2 of 2 test classes are trained on")
     with pytest.raises(DataError, match=r"has test images of its own, .* test_share 0.3"):
         open_images("folder", tmp_path, test_share=0.3)

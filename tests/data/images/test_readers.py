@@ -178,7 +178,7 @@ def test_a_csv_with_parts_of_its_own_keeps_them(folder):
     assert sizes(none) == [14, 0, 6]
 
 
-def test_every_class_of_a_small_folder_is_tested_and_the_division_is_said(tmp_path):
+def test_every_class_of_a_small_folder_is_tested_and_the_split_is_said(tmp_path):
     for name in "abc":
         for i in range(4):
             path = tmp_path / name / f"{i}.png"
@@ -189,7 +189,7 @@ def test_every_class_of_a_small_folder_is_tested_and_the_division_is_said(tmp_pa
     splits = open_classes("folder", tmp_path)
     assert splits.train.counts.tolist() == [2, 2, 2, 1]
     assert splits.validation.counts.tolist() == splits.test.counts.tolist() == [1, 1, 1, 0]
-    assert splits.describe().startswith("division: 10% test and 10% validation, at least one image")
+    assert splits.describe().startswith("split: 10% test and 10% validation, at least one image")
     assert "1 class has a single image, which is trained on and never tested: solo" in (
         splits.describe()
     )
@@ -198,7 +198,7 @@ def test_every_class_of_a_small_folder_is_tested_and_the_division_is_said(tmp_pa
     assert len(more.validation) == 0
 
 
-def test_parts_in_folders_are_kept_and_a_division_for_retrieval_is_refused(tmp_path):
+def test_parts_in_folders_are_kept_and_a_split_for_retrieval_is_refused(tmp_path):
     for part in ("train", "test"):
         for name in "ab":
             for i in range(10):

@@ -84,7 +84,7 @@ def test_another_seed_is_another_draw():
 def test_two_are_drawn_where_a_tenth_is_one():
     assert len(validation_classes("abcde", {}, 0.1, 0)) == 2
     with pytest.raises(DataError, match=r"made: 3 classes are too few .*trainval"):
-        division(pixels_of("abcd", ["train", "train", "train", "test"]))
+        split_of(pixels_of("abcd", ["train", "train", "train", "test"]))
 
 
 def pixels_of(labels, parts, **more):
@@ -92,7 +92,7 @@ def pixels_of(labels, parts, **more):
     return Listing("made", labels, parts, pixels=pixels, **more)
 
 
-def division(listing, **change):
+def split_of(listing, **change):
     skip_broken = change.pop("skip_broken", False)
     return divide(listing, Draw(**change), skip_broken=skip_broken)
 
@@ -100,7 +100,7 @@ def division(listing, **change):
 def test_no_class_is_in_two_parts_and_no_image_is_lost():
     labels = [str(i // 3) for i in range(90)]
     parts = by_halves(labels, in_order(labels))
-    splits = division(pixels_of(labels, parts))
+    splits = split_of(pixels_of(labels, parts))
     found = [splits.train, splits.validation, splits.test]
     assert [len(s) for s in found] == [39, 6, 45]
     assert sorted(int(s.load(i)[0]) for s in found for i in range(len(s))) == list(range(90))
@@ -113,26 +113,26 @@ def test_no_class_is_in_two_parts_and_no_image_is_lost():
 
 
 def test_everything_but_the_test_images_can_be_trained_on():
-    splits = division(pixels_of("abcd", ["train", "validation", "train", "test"]), validation=False)
+    splits = split_of(pixels_of("abcd", ["train", "validation", "train", "test"]), validation=False)
     assert (splits.train.classes, len(splits.validation)) == (("a", "b", "c"), 0)
     assert splits.test.classes == ("d",)
 
 
 def test_a_validation_part_that_is_given_is_kept():
-    splits = division(pixels_of("abcd", ["train", "validation", "train", "test"]))
+    splits = split_of(pixels_of("abcd", ["train", "validation", "train", "test"]))
     assert (splits.train.classes, splits.validation.classes) == (("a", "c"), ("b",))
 
 
 def test_a_part_without_images_and_too_few_classes_are_told():
     with pytest.raises(DataError, match="made test: there are no images"):
-        division(pixels_of("abcd", ["train"] * 4))
+        split_of(pixels_of("abcd", ["train"] * 4))
     with pytest.raises(DataError, match="made: 2 classes are too few"):
-        division(pixels_of("abc", ["train", "train", "test"]))
+        split_of(pixels_of("abc", ["train", "train", "test"]))
 
 
 def test_galleries_have_the_ids_of_the_test_part():
     parts = ["train"] * 4 + ["test"] * 4
-    splits = division(pixels_of("abcdeffg", parts, lists={"small": [5, 6], "large": [7, 4]}))
+    splits = split_of(pixels_of("abcdeffg", parts, lists={"small": [5, 6], "large": [7, 4]}))
     queries, gallery = splits.galleries["small"]
     assert queries is gallery
     assert [gallery.classes[i] for i in gallery.labels] == ["f", "f"]
@@ -145,8 +145,8 @@ def test_damage_of_an_archive_ends_it_or_is_handed_on():
         "aabbcdee", ["train"] * 6 + ["test"] * 2, broken={1: BrokenImage("x", "why")}
     )
     with pytest.raises(DataError, match="made: 1 image is missing or damaged: x: why"):
-        division(listing)
-    splits = division(listing, skip_broken=True)
+        split_of(listing)
+    splits = split_of(listing, skip_broken=True)
     assert [str(b) for b in splits.dropped] == ["x: why"]
     parts = (splits.train, splits.validation, splits.test)
     values = sorted(int(s.load(i)[0]) for s in parts for i in range(len(s)))
@@ -176,12 +176,12 @@ def test_test_classes_are_drawn_by_seed_and_not_by_name(tmp_path):
     assert halves.test.classes == open_images("folder", root, test_share=0.5).test.classes
 
 
-def test_no_class_of_a_test_image_is_trained_on_and_the_division_is_said(tmp_path):
+def test_no_class_of_a_test_image_is_trained_on_and_the_split_is_said(tmp_path):
     splits = open_images("folder", layouts.folders(tmp_path, classes=20, images=3), seed=7)
     assert counts(splits) == [(14, 42), (2, 6), (4, 12)]
     assert len({name for part in parts_of(splits) for name in part.classes}) == 20
     assert splits.remarks == (
-        "division: of 20 classes 4 test, 2 validation and 14 train, drawn by class at random "
+        "split: of 20 classes 4 test, 2 validation and 14 train, drawn by class at random "
         "(data.seed 7)",
     )
 

@@ -58,7 +58,7 @@ def test_every_gallery_has_a_result():
 
 def test_a_part_without_images():
     empty = ImageSet("validation", torch.zeros(0, dtype=torch.long), (), paths=())
-    with pytest.raises(UsageError, match=r"there are no validation images in the division"):
+    with pytest.raises(UsageError, match=r"there are no validation images in the split"):
         evaluate_splits(network(), replace(splits(), validation=empty), CHOSEN, "validation")
 
 

@@ -19,11 +19,11 @@ from rankwise.tasks.retrieval.settings import Network, Settings
 from rankwise.tasks.retrieval.task import make_network
 from rankwise.vision.backbones import TransformersBackbone
 from rankwise.vision.files import (
-    DIVISION,
-    read_division,
+    SPLIT,
+    read_split,
     write_config,
-    write_division,
     write_model,
+    write_split,
 )
 
 RUINED = (
@@ -193,14 +193,14 @@ def test_folders_that_hold_no_run(tmp_path):
         load_run(tmp_path)
 
 
-def test_a_division_comes_back_and_what_is_none_is_refused(tmp_path):
-    assert read_division(tmp_path) is None
+def test_a_split_comes_back_and_what_is_none_is_refused(tmp_path):
+    assert read_split(tmp_path) is None
     record = (Recorded("a/1.png", "a", "train"), Recorded('b, "c"/2.png', 'b, "c"', "test"))
-    write_division(tmp_path, record)
-    assert read_division(tmp_path) == record
+    write_split(tmp_path, record)
+    assert read_split(tmp_path) == record
     for text in ("", "path,label,part\n", "path,part\na,train\n", "path,label,part\na,b,dev\n"):
-        (tmp_path / DIVISION).write_text(text)
-        with pytest.raises(UsageError, match=r"division\.csv: is not the division of a run"):
-            read_division(tmp_path)
-    write_division(tmp_path / "published", ())
+        (tmp_path / SPLIT).write_text(text)
+        with pytest.raises(UsageError, match=r"split\.csv: is not the split of a run"):
+            read_split(tmp_path)
+    write_split(tmp_path / "published", ())
     assert not (tmp_path / "published").exists()

@@ -137,7 +137,7 @@ def as_class_listing(listing: Listing, order: Sequence[str] | None = None) -> Cl
     given = bool(by_part["train"] & by_part["test"])
     if own and by_part["test"] and not given:
         raise DataError(
-            f"{listing.name}: no class of its test images is trained on, which is a division for "
+            f"{listing.name}: no class of its test images is trained on, which is a split for "
             "retrieval; give images of every class in train and in test, or without parts"
         )
     given = given or (own and "validation" in listing.parts)
@@ -173,7 +173,7 @@ def divide_classes(listed: ClassListing, how: ClassDraw, *, skip_broken: bool) -
             "sets with one class by image"
         )
     rows = torch.tensor([i for i in range(len(whole)) if i not in broken], dtype=torch.long)
-    # A recorded division has the tail that was cut when it was made.
+    # A recorded split has the tail that was cut when it was made.
     final = listed.listing is not None and listed.listing.final
     tail, labels = None if final else how.imbalance, whole.target
 
@@ -216,7 +216,7 @@ def _parts(listed: ClassListing, rows: Tensor, how: ClassDraw) -> tuple[Rows, li
     if listed.parts is None:
         if own is not None:
             remarks.append(
-                f"division: {test:.0%} test and {how.validation_share:.0%} validation, at least "
+                f"split: {test:.0%} test and {how.validation_share:.0%} validation, at least "
                 f"one image each, {drawn}"
             )
             counts = labels[rows].bincount(minlength=len(listed.classes)).tolist()

@@ -47,7 +47,7 @@ class Recorded(NamedTuple):
 class Listing:
     """Images of a data set as a reader lists them; ``"train"`` is everything not yet split.
 
-    Where no image is ``"test"``, the data set leaves the division to the settings.
+    Where no image is ``"test"``, the data set leaves the split to the settings.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Listing:
     broken: Mapping[int, BrokenImage] = field(default_factory=dict)  # images found so on reading
     base: Path | None = None  # what recorded paths are relative to; None: nothing is recorded
     remarks: Sequence[str] = ()  # for the user: skipped files, and where parts come from
-    final: bool = False  # the division is a recorded one: nothing is left to draw
+    final: bool = False  # the split is a recorded one: nothing is left to draw
 
 
 def as_columns(rows: Iterable[Row]) -> tuple[Sequence[str], Sequence[Part], Sequence[Path]]:
@@ -114,20 +114,20 @@ def as_recorded(listing: Listing, record: Sequence[Recorded]) -> Listing:
     """
     base = listing.base
     if base is None:
-        raise DataError(f"{listing.name}: a published data set has no recorded division")
+        raise DataError(f"{listing.name}: a published data set has no recorded split")
     names = _relative(listing)
     known = {one.path for one in record}
     if known.isdisjoint(names):
         raise DataError(
-            f"{base}: has none of the {len(record)} images of the recorded division, such as "
+            f"{base}: has none of the {len(record)} images of the recorded split, such as "
             f"{record[0].path}; give the folder that the run was trained on, wherever it is now"
         )
     added = len(names) - len(known.intersection(names))
-    remarks = [one for one in listing.remarks if not one.startswith("division")]
-    remarks.append(f"division: as recorded by the run, {len(record)} images")
+    remarks = [one for one in listing.remarks if not one.startswith("split")]
+    remarks.append(f"split: as recorded by the run, {len(record)} images")
     if added:
         what = "image is" if added == 1 else "images are"
-        remarks.append(f"{added} {what} not in the recorded division, and left out")
+        remarks.append(f"{added} {what} not in the recorded split, and left out")
     return replace(
         listing,
         labels=[one.label for one in record],
@@ -213,7 +213,7 @@ def folder_listing(root: Path) -> Listing:
             )
         named = [name for name in PARTS if name in inside]
         places = {inside[name]: PARTS[name] for name in named}
-        remarks.append(f"division: the folders {', '.join(named)}")
+        remarks.append(f"split: the folders {', '.join(named)}")
     rows: list[Row] = []
     empty: list[Path] = []
     stray: list[Path] = []
@@ -311,7 +311,7 @@ def csv_listing(root: Path) -> Listing:
         require_new(seen, path, place)
         rows.append((label, PARTS[split.lower()], file.parent / path))
         if "split" in given:
-            said = (f"division: the column split of {file.name}",)
+            said = (f"split: the column split of {file.name}",)
     if not rows:
         raise DataError(f"{file}: is empty: a header and no rows")
     return Listing(file.stem, *as_columns(rows), base=file.parent, remarks=said)

@@ -128,7 +128,7 @@ def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
         found = {i: part for name, part in drawn.items() for i in rows[name]}
         sizes = [f"{list(drawn.values()).count(part)} {part}" for part in wanted]
         remarks.append(
-            f"division: of {len(rows)} classes {', '.join(sizes)} and {len(rows) - len(drawn)} "
+            f"split: of {len(rows)} classes {', '.join(sizes)} and {len(rows) - len(drawn)} "
             f"train, drawn by class at random (data.seed {how.seed})"
         )
     else:
@@ -136,7 +136,7 @@ def _parts(listing: Listing, how: Draw) -> tuple[list[Part], list[str]]:
         why = (f": {len(drawable)} classes with two images or more are too few to keep some of "
                f"them unseen ({least} are needed)")  # fmt: skip
         remarks.append(
-            f"division: images of every class, drawn at random (data.seed {how.seed})"
+            f"split: images of every class, drawn at random (data.seed {how.seed})"
             + (why if how.split is None else "")
         )
     remarks += single_images(name for name, own in rows.items() if len(own) == 1)

@@ -23,7 +23,7 @@ from rankwise.tasks.classification.evaluate import (
 from rankwise.tasks.classification.settings import Settings
 from rankwise.tasks.classification.task import Classifier, new_classifier, train
 from rankwise.vision import run as image_runs
-from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
+from rankwise.vision.files import CONFIG, load_model, read_split, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset
 
 
@@ -34,7 +34,7 @@ def open_data(
     image_runs.require_data(settings.data, CLASS_KINDS)
     return open_classes(
         **settings.data.model_dump(exclude={"max_fpr", "verify"}),
-        recorded=read_division(run),
+        recorded=read_split(run),
         skip_broken=skip_broken,
     )
 

@@ -26,7 +26,7 @@ from rankwise.tasks.retrieval.evaluate import (
 from rankwise.tasks.retrieval.settings import Settings
 from rankwise.tasks.retrieval.task import EmbeddingNet, make_network, new_network, train
 from rankwise.vision import run as image_runs
-from rankwise.vision.files import CONFIG, load_model, read_division, require_finished, write_model
+from rankwise.vision.files import CONFIG, load_model, read_split, require_finished, write_model
 from rankwise.vision.image_dataset import ImageDataset
 
 
@@ -37,7 +37,7 @@ def open_data(
     image_runs.require_data(settings.data, KINDS)
     return open_images(
         **settings.data.model_dump(exclude={"hits", "verify"}),
-        recorded=read_division(run),
+        recorded=read_split(run),
         skip_broken=skip_broken,
     )
 
