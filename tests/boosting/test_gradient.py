@@ -30,6 +30,16 @@ SMOOTH = [
 EVERY = [*SMOOTH, "ap", "ap(score_scale=auto)", "opauc(max_fpr=.3, form=cvar)", "ndcg@5"]
 CONVEX = [SMOOTH[0], "auc", "auc(Logistic(1.0))", "opauc(max_fpr=.3)", "tpauc(.5, .3)"]
 
+SIGMOIDS = [
+    "auc(sigmoid)",
+    "pu_auc(.1)",
+    "opauc(max_fpr=.3, surrogate=sigmoid)",
+    "tpr_at_fpr(.05)",
+    "fpr_at_tpr(.8)",
+    "precision_at_recall(.5)",
+    "recall_at_precision(.6)",
+]
+
 
 def risk(name: str, rows: Rows):
     objective = stateless_objective(name)
@@ -130,6 +140,20 @@ def test_curvatures_add_up_to_those_of_log_loss_at_its_start(name, weighted) -> 
     rate = np.average(rows.positive, weights=rows.weight)
     _, start = log_loss_gradient(np.full(60, np.log(rate / (1 - rate))), rows)
     assert curvature.sum() == pytest.approx(start.sum())
+
+
+@pytest.mark.parametrize("name", SIGMOIDS)
+@pytest.mark.parametrize("curvature", ["expected", "bound"])
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1e-4])
+def test_equal_scores_move_by_units_though_a_sigmoid_has_no_curvature(
+    name, curvature, spread
+) -> None:
+    scores, rows = ranked(400)
+    slope, bend = ObjectiveGradient(stateless_objective(name), curvature)(spread * scores, rows)
+    # A leaf of one class moves by ΣG / ΣH: at most a few units of the surrogate's scale, 1.
+    moves = [abs(slope[leaf].sum()) / bend[leaf].sum() for leaf in (rows.positive, ~rows.positive)]
+    assert max(moves) < 10
+    assert spread > 0 or min(moves) > 0.01  # an automatic scale is as small as the spread
 
 
 def test_a_perfect_ranking_has_no_gradient_and_breaks_nothing() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import lightgbm as lgb
 import numpy as np
 import pytest
+import torch
 import xgboost as xgb
 
 from rankwise.boosting import (
@@ -15,7 +16,7 @@ from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import rows_of
 from rankwise.metrics import average_precision
-from rankwise.objectives import PairwiseAUC
+from rankwise.objectives import PairwiseAUC, XRisk
 from rankwise.pairs import Hinge, Logistic
 
 QUIET = {"verbosity": -1, "num_leaves": 7, "num_threads": 1, "metric": "none"}
@@ -192,3 +193,23 @@ def test_an_objective_may_be_passed_in_place_of_its_name(made) -> None:
     by_name = made("auc(surrogate=hinge(2.0))")(scores, data)
     by_object = made(PairwiseAUC(Hinge(2.0)))(scores, data)
     np.testing.assert_array_equal(by_name, by_object)
+
+
+@pytest.mark.parametrize("made", [lightgbm_objective, xgboost_objective])
+def test_an_objective_without_a_name_need_not_be_kept(made) -> None:
+    X, y = table()
+    data = xgb.DMatrix(X, y) if made is xgboost_objective else lgb.Dataset(X, y).construct()
+    kept = XRisk(Logistic(1.0), outer=torch.log1p)
+    temporary = made(XRisk(Logistic(1.0), outer=torch.log1p))(X[:, 0], data)
+    np.testing.assert_array_equal(temporary, made(kept)(X[:, 0], data))
+
+
+@pytest.mark.parametrize("name", ["tpr_at_fpr(.05)", "recall_at_precision(.6)", "pu_auc(.1)"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_scores_of_a_sigmoid_stay_those_of_logits(name, seed) -> None:
+    X, y = table(1500, seed)
+    booster = lgb.train({**QUIET, "objective": lightgbm_objective(name)}, lgb.Dataset(X, y), 15)
+    assert np.ptp(booster.predict(X, raw_score=True)) < 50
+    data = xgb.DMatrix(X, y)
+    booster = xgb.train(DEEP, data, 15, obj=xgboost_objective(name))
+    assert np.ptp(booster.predict(data, output_margin=True)) < 50

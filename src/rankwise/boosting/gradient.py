@@ -24,6 +24,9 @@ Curvature = Literal["expected", "bound"]
 FLOOR = 0.01
 """The minimum curvature of a row, as a share of the mean."""
 
+VANISHING = 0.01
+"""A sum of curvatures below this share of that of absolute gradients is not divided by."""
+
 Gradient = Callable[[Floats, Rows], tuple[Floats, Floats]]
 """(scores, rows) → (gradient, curvature) of every row."""
 
@@ -36,12 +39,13 @@ class ObjectiveGradient:
     A leaf moves by −G/H, on which the factor has no influence.
 
     ``curvature="bound"`` is each row's own: Σ_i g_i ℓ'' over its pairs, g the derivative of the
-    outer function. Where an objective has no such form (:func:`curved`)
-    it is the absolute gradient, by which a leaf moves at most one unit of the scale; for a mean
-    over items (focal loss) that of a log-loss weighted to have this gradient, p_y times its
-    absolute value, p_y the probability of the right answer: it is never negative, as the second
-    derivative is for rare positives. ``"expected"`` is the mean of that over rows of about the same
-    score, but for items. Both are at least ``floor`` times their mean.
+    outer function. Where an objective has no such form (:func:`curved`), or one that all but
+    vanishes (a sigmoid of equal scores), it is the absolute gradient, by which a leaf moves at most
+    one unit of the scale; for a mean over items (focal loss) that of a log-loss weighted to have
+    this gradient, p_y times its absolute value, p_y the probability of the right answer: it is
+    never negative, as the second derivative is for rare positives. ``"expected"`` is the mean of
+    that over rows of about the same score, but for items. Both are at least ``floor`` times their
+    mean.
     """
 
     def __init__(
@@ -104,8 +108,11 @@ class ObjectiveGradient:
             batches = read_batch(logits, target, CallArguments(**options))
             _, scale = self.objective.rescale(batches)
         # The chain rule divides a second derivative by the scale twice, the backward pass did once.
-        bent = gradient if self.curved is None else gradient_of(self.curved)
-        return gradient, bent.abs() / torch.as_tensor(scale)
+        bent = (gradient if self.curved is None else gradient_of(self.curved)).abs()
+        if bent.sum() < VANISHING * gradient.abs().sum():
+            # ℓ'' of a sigmoid is 0 for equal scores, as in the first round: the rest is rounding.
+            bent = gradient.abs()
+        return gradient, bent / torch.as_tensor(scale)
 
 
 @contextmanager

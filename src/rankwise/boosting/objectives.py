@@ -144,14 +144,14 @@ def lightgbm_objective(
         >>> options["obj"]  # xgboost.train(params, data, **options)
         BoosterObjective('ap', blend=0.5)
     """
-    name = name_of(name)
+    named = name_of(name)  # an object's own name is good for as long as ``name`` holds the object
     require_count("warm_rounds", warm_rounds, minimum=0)
     if not 0 <= blend <= 1:
         raise ValueError(f"blend must be in [0, 1], got {blend!r}")
     gradient = gradient_of(
-        name, curvature=curvature, prior=prior, noise=noise, samples=samples, seed=seed
+        named, curvature=curvature, prior=prior, noise=noise, samples=samples, seed=seed
     )
-    return BoosterObjective(name, warm_rounds, gradient, blend)
+    return BoosterObjective(named, warm_rounds, gradient, blend)
 
 
 xgboost_objective = lightgbm_objective
