@@ -32,8 +32,9 @@ from rankwise.tasks.recommendation import (
     prepared,
     train,
 )
+from rankwise.tasks.recommendation.batches import Batches
 from rankwise.tasks.recommendation.catalog import BLOCK
-from rankwise.tasks.recommendation.network import Batches, Recommender
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.training import loss_of
 
 USERS, ITEMS, DIMENSION = 6_000, 4_000, 64

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from rankwise.data import DataError
 from rankwise.data.interactions import Interactions, join_parts, read_interactions
 from rankwise.tasks.recommendation import Settings, evaluate, measure_of, prepared, train
-from rankwise.tasks.recommendation.network import Batches
+from rankwise.tasks.recommendation.batches import Batches
 from reproductions.outer.arms import RECOMMENDATION
 from reproductions.outer.problem import Arm, Outcome, Problem
 

@@ -60,13 +60,15 @@ def test_what_is_none(name, message):
 
 
 def test_which_lists_and_which_start():
-    assert by_interaction("softmax", "auto")
-    assert by_interaction("bpr", "auto")
-    assert not by_interaction("ndcg@10", "auto")
-    assert by_interaction("ndcg@10", "interaction")
-    assert not by_interaction("softmax", "user")
-    assert not by_interaction("softmax", "auto", whole=True)
-    assert by_interaction("softmax", "interaction", whole=True)
+    sampled, unset = settings(negatives=256), settings(negatives="auto")
+    assert by_interaction("softmax", sampled, whole=False, sums=True)
+    assert not by_interaction("softmax", unset, whole=False, sums=True)
+    assert by_interaction("bpr", unset, whole=False, sums=False)
+    assert not by_interaction("ndcg@10", sampled, whole=False, sums=False)
+    assert not by_interaction("softmax", unset, whole=True, sums=True)
+    for lists in ("user", "interaction"):  # as asked
+        asked = settings(negatives=256, lists=lists)
+        assert by_interaction("ndcg@10", asked, whole=True, sums=False) == (lists == "interaction")
     assert warm_starts(settings(objective="ap"))
     assert not warm_starts(settings(objective="ap", warm_start=0))
     assert not warm_starts(settings(objective="bpr"))

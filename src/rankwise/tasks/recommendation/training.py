@@ -17,16 +17,12 @@ from rankwise.metrics.gather import gather_rows
 from rankwise.naming import objective
 from rankwise.objectives import Objective
 from rankwise.report import write_csv
+from rankwise.tasks.recommendation.batches import AnyBatch, Batches, Negatives
 from rankwise.tasks.recommendation.blocks import by_blocks
 from rankwise.tasks.recommendation.evaluation import evaluate, measure_of
 from rankwise.tasks.recommendation.model import ClosedForm, Model
 from rankwise.tasks.recommendation.models import MODELS
-from rankwise.tasks.recommendation.network import (
-    AnyBatch,
-    Batches,
-    Negatives,
-    Recommender,
-)
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.outcome import Outcome, Trained
 from rankwise.tasks.recommendation.problem import Pairs, Problem
 from rankwise.tasks.recommendation.search import require_kind, search
@@ -58,12 +54,16 @@ _NAMES = {
 TEMPERATURES = (0.1, 0.15, 0.2, 0.25, 0.3)
 
 
-def by_interaction(objective: str, lists: str, *, whole: bool = False) -> bool:
+def by_interaction(name: str, settings: Settings, *, whole: bool, sums: bool) -> bool:
     """Whether a list is one positive of a user, rather than all of them.
 
-    Against the whole catalog all positives of a user share the scores of its items.
+    Against the whole catalog all positives of a user share the scores of its items. Where the
+    number of sampled negatives is left open they share those, too, if the objective only ``sums``
+    them up: many then cost less than a few for each positive.
     """
-    return objective in _NAMES and not whole if lists == "auto" else lists == "interaction"
+    if settings.lists != "auto":
+        return settings.lists == "interaction"
+    return name in _NAMES and not whole and not (sums and settings.negatives == "auto")
 
 
 def warm_starts(settings: Settings) -> bool:
@@ -262,13 +262,17 @@ class RecommendTask(Task[AnyBatch]):
             plan = [stage for stage, steps in zip(plan, lengths, strict=False) if steps]
         self.names = [name for name, _ in plan]
         whole = Negatives(self.positives, settings).count == 0
-        by = [by_interaction(name, settings.lists, whole=whole) for name in self.names]
-        self.samplers = [Batches(self.positives, settings, single=single) for single in by]
+        sums = [loss_of(name, self.positives).sums_negatives for name in self.names]
+        by = [
+            {"single": by_interaction(name, settings, whole=whole, sums=summed), "shared": summed}
+            for name, summed in zip(self.names, sums, strict=True)
+        ]
+        self.samplers = [Batches(self.positives, settings, **lists) for lists in by]
         each = [sampler.steps for sampler in self.samplers]
         most = [epochs * steps for (_, epochs), steps in zip(plan, each, strict=True)]
         # A refit has more steps in an epoch: its schedule is that of the training it repeats.
         train = problem.learned(refit=False)
-        first = [Batches(train, settings, single=single).steps for single in by]
+        first = [Batches(train, settings, **lists).steps for lists in by]
         self.falls = [epochs * steps for (_, epochs), steps in zip(plan, first, strict=True)]
         most = [steps for steps in lengths if steps] or most
         patience = None if self.refits else settings.patience

@@ -10,8 +10,9 @@ import torch
 from tests.tasks.recommendation.cases import pairs_of, settings, two_kinds
 
 from rankwise.tasks.recommendation import evaluate, measure_of, popularity, prepared, train
+from rankwise.tasks.recommendation.batches import Batches
 from rankwise.tasks.recommendation.models.lightgcn import LightGCN
-from rankwise.tasks.recommendation.network import Batches, Recommender
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.training import RecommendTask, loss_of
 
 PAIRS = pairs_of([[0, 1], [], [1, 2, 3], [0]], n_items=5)  # user 1 and item 4 have no edge

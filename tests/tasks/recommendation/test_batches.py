@@ -8,7 +8,8 @@ import pytest
 import torch
 from tests.tasks.recommendation.cases import pairs_of, settings
 
-from rankwise.tasks.recommendation.network import Batches, Negatives, Recommender
+from rankwise.tasks.recommendation.batches import Batches, Negatives, SharedBatch
+from rankwise.tasks.recommendation.network import Recommender
 from rankwise.tasks.recommendation.training import loss_of
 
 TRAIN = pairs_of([[0, 1], [0], [0, 2], [0]], n_items=5)
@@ -119,7 +120,7 @@ def by_hand(model):
 @pytest.mark.parametrize("weighting", ["interactions", "users"])
 @pytest.mark.parametrize("block", [1, 10, 10_000])
 def test_lists_of_the_catalog_are_the_softmax_of_every_interaction(monkeypatch, weighting, block):
-    monkeypatch.setattr("rankwise.tasks.recommendation.network.BLOCK", block)
+    monkeypatch.setattr("rankwise.tasks.recommendation.batches.BLOCK", block)
     model, chosen = network(), settings(batch=100, negatives="auto", weighting=weighting)
     (batch,) = Batches(USERS, chosen, single=False).epoch()
     found = batch.loss(model, loss_of("softmax", USERS))
@@ -161,8 +162,10 @@ def test_who_has_the_whole_catalog_has_nothing_to_rank():
 
 def test_where_the_catalog_does_not_fit_it_is_sampled(monkeypatch):
     assert Negatives(USERS, settings(negatives="auto")).count == 0
-    monkeypatch.setattr("rankwise.tasks.recommendation.network.WHOLE", 3 * 5 - 1)
+    monkeypatch.setattr("rankwise.tasks.recommendation.batches.WHOLE", 3 * 5 - 1)
     assert Negatives(USERS, settings(negatives="auto")).count == 1024
+    assert Negatives(USERS, settings(negatives="auto"), shared=True).count == 16_384
+    assert Negatives(USERS, settings(negatives="256"), shared=True).count == 256
 
 
 def test_bpr_of_the_whole_catalog_by_hand():
@@ -199,7 +202,7 @@ def test_blocks_of_lists_change_nothing(monkeypatch, name, single):
     (batch,) = Batches(USERS, settings(batch=100, negatives=6), single=single).epoch()
     found = []
     for block in (1 << 21, 15):  # of which 15 scores are one or two lists
-        monkeypatch.setattr("rankwise.tasks.recommendation.network.BLOCK", block)
+        monkeypatch.setattr("rankwise.tasks.recommendation.batches.BLOCK", block)
         model = network()
         value = batch.loss(model, loss_of(name, USERS))
         value.backward()
@@ -213,7 +216,7 @@ def test_blocks_of_lists_change_nothing(monkeypatch, name, single):
 )
 @pytest.mark.parametrize("block", [15, 1 << 20])  # three lists and all at a time
 def test_one_negative_stands_for_the_whole_catalog(name, block, monkeypatch):
-    monkeypatch.setattr("rankwise.tasks.recommendation.network.BLOCK", block)
+    monkeypatch.setattr("rankwise.tasks.recommendation.batches.BLOCK", block)
     train = pairs_of([[0, 1], [2, 3, 4], [1, 2, 3], [0], [0, 1, 2, 3, 4]], n_items=5)
     objective = loss_of(name, train)
     assert objective.sums_negatives
@@ -227,3 +230,32 @@ def test_one_negative_stands_for_the_whole_catalog(name, block, monkeypatch):
         found.append([loss.detach(), *torch.autograd.grad(loss, list(network.parameters()))])
     for ours, expected in zip(*found, strict=True):
         torch.testing.assert_close(ours, expected)
+
+
+@pytest.mark.parametrize("name", ["softmax", "ndcg"])
+@pytest.mark.parametrize("block", [15, 1 << 20])  # a list or two, and all at a time
+@pytest.mark.parametrize("sampling", ["uniform", "popularity"])
+def test_shared_negatives_are_those_of_padded_lists(name, block, sampling, monkeypatch):
+    """User 1 has all but one item, and user 4 all of them: they may have all that is drawn."""
+    train = pairs_of([[0, 1], [0, 1, 2, 3], [], [0], [0, 1, 2, 3, 4]], n_items=5)
+    chosen = settings(negatives=6, batch=64, sampling=sampling)
+    found = []
+    for shared in (True, False):
+        torch.manual_seed(0)
+        network = Recommender(5, 5, settings(dimension=3, scores="cosine", temperature=0.1))
+        (batch,) = Batches(train, chosen, single=False, shared=shared).epoch()
+        assert isinstance(batch, SharedBatch) == shared
+        size = block if shared else 1 << 20
+        monkeypatch.setattr("rankwise.tasks.recommendation.batches.BLOCK", size)
+        loss = batch.loss(network, loss_of(name, train))
+        found.append([loss.detach(), *torch.autograd.grad(loss, list(network.parameters()))])
+    for ours, expected in zip(*found, strict=True):
+        torch.testing.assert_close(ours, expected)
+
+
+def test_processes_share_the_lists_of_sampled_negatives():
+    (batch,) = Batches(USERS, settings(negatives=6, batch=64), single=False, shared=True).epoch()
+    model, objective = network(), loss_of("softmax", USERS)
+    parts = [batch.share(rank, 2).loss(model, objective) for rank in range(2)]
+    torch.testing.assert_close(sum(parts), batch.loss(model, objective))
+    assert batch.share(3, 4).loss(model, objective) == 0  # no list is left
