@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.memory import peak_bytes
 from benchmarks.page import write_safely
 
 COLUMNS, RATE = 50, 0.02
@@ -54,7 +54,7 @@ def fit(model: str, objective: str, count: int) -> dict[str, float]:
 
 
 def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return peak_bytes() / 2**20
 
 
 def in_process(model: str, objective: str, count: int, threads: int) -> dict[str, float]:

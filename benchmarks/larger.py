@@ -8,7 +8,6 @@ took. The files are written into the folder of temporary files (``TMPDIR``) and 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from benchmarks.memory import peak_bytes_of
+from benchmarks.memory import peak_bytes, peak_bytes_of
 from benchmarks.timing import Result, measure_in_fresh_process
 
 DOCUMENTS, FEATURES, COPIES = 40_000, 136, 24  # 960 000 documents, as in three folds of MSLR-WEB
@@ -138,7 +137,7 @@ def fit(folder: str, model: str, iterations: int = 0) -> dict[str, float]:
 
     found["beyond"] = peak_bytes_of(learn)
     found["wall"] = time.perf_counter() - wall
-    found["peak"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found["peak"] = peak_bytes()
     sample = pl.read_parquet(Path(folder) / "0000.parquet", n_rows=200_000)
     found["ap"] = ranker.score(sample.drop("y"), sample["y"].to_numpy())
     return found

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["peak_bytes_of"]
+__all__ = ["peak_bytes", "peak_bytes_of"]
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held.
+
+    ``ru_maxrss`` is not it: a process begins with the maximum of the one that started it.
+    """
+    return _memory("VmHWM")
 
 
 def peak_bytes_of(call: Callable[[], object]) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from benchmarks.memory import peak_bytes_of
+from benchmarks.memory import peak_bytes, peak_bytes_of
 from benchmarks.timing import Result, measure_in_fresh_process
 
 from rankwise.metrics import Metric, ScoreHistogram, auroc, average_precision
@@ -119,10 +119,9 @@ def evaluate_days(folder: str) -> dict[str, Any]:
     app([*files, "--json", str(out)], standalone_mode=False)
     wall = time.perf_counter() - wall
     numbers = json.loads(out.read_text())["metrics"]
-    used = resource.getrusage(resource.RUSAGE_SELF)
     return {
-        "peak": 1024 * used.ru_maxrss,
-        "cpu": used.ru_utime + used.ru_stime,
+        "peak": peak_bytes(),
+        "cpu": time.process_time(),
         "wall": wall,
         "gap": max(each["highest"] - each["lowest"] for each in numbers.values()),
         "metrics": numbers,

@@ -6,7 +6,6 @@ Processor time on one thread: a ratio of two calls that were taken in turns.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
+from benchmarks.memory import peak_bytes
 from benchmarks.timing import Result, measure_in_fresh_process
 
 from rankwise.data.interactions import Interactions
@@ -98,7 +98,7 @@ def read_and_train(path: str) -> dict[str, float]:
     problem = prepared(read_interactions(path), settings)
     read = time.process_time()
     train(problem, settings, None)
-    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = peak_bytes()
     return {"read": read - start, "epoch": time.process_time() - read, "peak": peak}
 
 
