@@ -1,5 +1,7 @@
+import math
 from dataclasses import replace
 
+import pytest
 import torch
 
 from rankwise.metrics.ranking import band, mass_above, rank_items
@@ -38,6 +40,22 @@ def test_whole_weights_are_counts():
 def test_rows_with_fewer_levels_end_in_empty_ones():
     ranking = rank_items(torch.tensor([[1.0, 1.0], [1.0, 2.0]]), torch.tensor([[0, 1], [0, 1]]))
     assert ranking.mass.tolist() == [[2, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("ties", ["standard", "against"])
+def test_a_long_list_has_the_levels_of_its_short_rows(dtype, ties):
+    """Of two equal rows each is sorted by torch, one list alone by numpy."""
+    torch.manual_seed(0)
+    scores = torch.randint(0, 500, (1, 3000)).to(dtype)
+    scores[0, :2] = torch.tensor([math.inf, -math.inf])
+    target, weight = torch.randint(0, 2, (1, 3000)), torch.randint(0, 4, (1, 3000))
+    long = rank_items(scores, target, weight, ties)
+    rows = rank_items(*(each.expand(2, -1) for each in (scores, target, weight)), ties)
+    torch.testing.assert_close(long.scores, rows.scores[:1])
+    torch.testing.assert_close(long.scores, scores.gather(-1, long.order))
+    for name in ("positives", "negatives", "mass"):
+        torch.testing.assert_close(getattr(long, name), getattr(rows, name)[:1])
 
 
 def test_mass_above_and_band():

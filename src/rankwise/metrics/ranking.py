@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from rankwise.metrics.inputs import Items, Ties
+
+_LONG = 2048  # items of one list from which numpy, which sorts in vector registers, is faster
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,8 @@ def rank_items(
     if ties == "against":
         order = target.argsort(dim=-1, stable=True)
         scores = scores.gather(-1, order)
-    # Stable: the second sort must keep the order by target among equal scores.
-    scores, by_score = scores.sort(dim=-1, descending=True, stable=True)
+    # The second sort must keep the order by target among equal scores.
+    scores, by_score = _descending(scores, stable=ties == "against")
     order = by_score if order is None else order.gather(-1, by_score)
     target = target.gather(-1, order).double()
     new = scores[:, 1:] != scores[:, :-1]
@@ -105,6 +108,16 @@ def rank_items(
     fewest, most = (int(x) + 1 for x in level[:, -1].aminmax()) if level.numel() else (0, 0)
     weight = torch.ones_like(target) if weight is None else weight.gather(-1, order).double()
     return Ranking(scores, target, order, level, most, fewest < scores.shape[-1], weight)
+
+
+def _descending(scores: Tensor, *, stable: bool) -> tuple[Tensor, Tensor]:
+    """Sort rows; unless ``stable``, items with equal scores may be in any order."""
+    floats = scores.dtype in (torch.float32, torch.float64)
+    long = len(scores) == 1 and scores.shape[1] >= _LONG and scores.device.type == "cpu"
+    if stable or not floats or not long:
+        return scores.sort(dim=-1, descending=True, stable=True)
+    order = torch.from_numpy(np.argsort(-scores.detach().numpy(), axis=-1))
+    return scores.gather(-1, order), order
 
 
 def rank_present(items: Items, ties: Ties = "standard") -> Ranking:
