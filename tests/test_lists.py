@@ -32,6 +32,16 @@ def test_mask_and_weight():
     assert lists.select(lists.complete).mean_over_positives(lists.positives[:1]).tolist() == [2]
 
 
+def test_detached_lists_have_the_same_scores_without_a_graph():
+    lists = split_lists(SCORES.clone().requires_grad_(), TARGET)
+    detached = lists.detached()
+    assert lists.positives.requires_grad
+    assert not detached.positives.requires_grad
+    assert not detached.negatives.requires_grad
+    assert detached.positives.tolist() == lists.positives.tolist()
+    assert detached.negatives.tolist() == lists.negatives.tolist()
+
+
 def test_gradients_reach_the_scores_of_real_items_only():
     scores = SCORES.clone().requires_grad_()
     lists = split_lists(scores, TARGET)
@@ -58,6 +68,36 @@ def test_whole_sides_keep_every_item_where_it_is():
         strict=True,
     ):
         torch.testing.assert_close(ours, known)
+
+
+def test_a_value_that_is_not_masked_is_still_checked():
+    mask = torch.tensor([True, True, False])
+    scores, target = torch.tensor([1.0, torch.nan, torch.nan]), torch.tensor([0, 1, 0])
+    with pytest.raises(ValueError, match="scores contains NaN"):
+        split_lists(scores, target, mask)
+
+
+def test_padding_is_not_present():
+    assert split_lists(SCORES, TARGET).present.tolist() == [[True, True], [True, False]]
+    assert split_lists(SCORES, torch.eye(4)[:2]).present is None
+
+
+def test_ids_of_lists_are_those_given_or_0():
+    assert split_lists(SCORES, TARGET).ids.tolist() == [0, 0]
+    assert split_lists(SCORES, TARGET, list_ids=torch.tensor([7, 5])).ids.tolist() == [7, 5]
+
+
+def test_mass_of_even_lists_is_a_number():
+    lists = split_lists(SCORES[:, :3], torch.tensor([[1, 0, 0], [0, 0, 1]]))
+    assert (lists.positive_mass, lists.negative_mass) == (1, 2)
+
+
+def test_mean_of_half_values_is_computed_in_the_dtype_of_the_weights():
+    scores = torch.tensor([2048.0, 1.0, 3.0], dtype=torch.float16)
+    lists = split_lists(scores, torch.tensor([0, 0, 1]))
+    mean = lists.mean_over_negatives(lists.negatives)
+    assert mean.dtype == torch.float32
+    assert mean.tolist() == [(2048 + 1) / 2]
 
 
 def test_empty_lists():
@@ -95,6 +135,10 @@ def test_relevances_split_at_zero():
     weight = torch.tensor([[1.0, 0.0, 1.0, 1.0]])
     masked = split_lists(scores[:1], torch.tensor([[2, 1, 2, 2]]), weight=weight, graded=True)
     assert masked.complete.tolist() == [False]  # the only other relevance is not there
+
+
+def test_relevance_of_labels_is_1_or_0():
+    assert split_lists(SCORES[:1], TARGET[:1]).relevances.tolist() == [[1, 1, 0, 0]]
 
 
 def test_relevances_must_not_be_negative():
@@ -137,8 +181,10 @@ def test_half_is_widened_and_nothing_else_changes(given, wide):
 def test_lists_under_the_previous_parameters():
     scores, target = torch.tensor([[1.0, 2.0, 3.0]]), torch.tensor([[1, 0, 1]])
     assert split_lists(scores, target).before is None
-    before = split_lists(scores, target, previous=10 * scores).before
+    lists = split_lists(scores, target, previous=10 * scores)
+    before = lists.before
     assert (before.positives.tolist(), before.negatives.tolist()) == ([[10, 30]], [[20]])
+    assert lists.replace(negative_previous=None).before is None  # half of them are known
 
 
 def test_lists_are_even_only_with_their_own_weights():

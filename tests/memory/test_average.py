@@ -51,6 +51,15 @@ def test_a_rate_of_0_is_fixed_also_where_the_model_moves_unless_it_is_corrected(
         assert memory.update(key, torch.tensor([[3.5, 2.0]])).item() == expected
 
 
+def test_a_preview_of_ids_in_rows_leaves_the_state():
+    memory = MovingAverage(3, ema_rate=0.25)
+    memory.update(torch.tensor([0, 1]), column(8.0, 4.0))
+    ids, estimates = torch.tensor([[1, 0], [2, 1]]), torch.tensor([[0.0, 12.0], [5.0, 8.0]])
+    found = memory.preview(ids, estimates.unsqueeze(-1)).squeeze(-1)
+    assert found.tolist() == [[0.75 * 4, 0.75 * 8 + 0.25 * 12], [5, 0.75 * 4 + 0.25 * 8]]
+    assert memory.value.squeeze(1).tolist() == [8, 4, 0]
+
+
 def test_duplicates_in_a_batch_are_averaged():
     memory = MovingAverage(3, ema_rate=0.5)
     memory.update(torch.tensor([0, 1]), column(10.0, 20.0))
@@ -109,6 +118,7 @@ def test_no_gradient_flows_and_empty_batches_pass():
         (lambda: MovingAverage(3, ema_rate=-0.1), r"ema_rate must be in \[0, 1\], got -0.1"),
         (lambda: FCCOAverage(3, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),
         (lambda: MovingAverage(0, ema_rate=0.1), "num_items must be a whole number >= 1, got 0"),
+        (lambda: MovingAverage(3, 0, ema_rate=0.1), "width must be a whole number >= 1, got 0"),
         (
             lambda: MovingAverage(3, ema_rate=0.1).update(torch.tensor([3]), column(1.0)),
             "ids must lie between 0 and 2, got values from 3 to 3",

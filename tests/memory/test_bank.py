@@ -39,5 +39,7 @@ def test_bad_input_is_named():
         EmbeddingBank(3, 2)(torch.zeros(1, 3), torch.zeros(1))
     with pytest.raises(ValueError, match=r"labels must have shape \(1,\), got \(2,\)"):
         EmbeddingBank(3, 2)(torch.zeros(1, 2), torch.zeros(2))
+    with pytest.raises(ValueError, match="embeddings contains NaN"):
+        EmbeddingBank(3, 2)(torch.tensor([[1.0, torch.nan]]), torch.zeros(1))
     with pytest.raises(ValueError, match="size must be a whole number"):
         EmbeddingBank(0, 2)

@@ -90,13 +90,14 @@ def test_one_number_for_each_row_needs_no_width():
     assert some.ids.tolist() == [3]
 
 
-@pytest.mark.parametrize("shape", [(1,), (1, 1)], ids=str)
+@pytest.mark.parametrize("shape", [(2,), (2, 1)], ids=str)
 def test_estimates_under_the_previous_model_reach_the_average_in_both_shapes(shape):
-    average, ids = FCCOAverage(3, ema_rate=0.5, correction=2.0), torch.tensor([1])
-    average.update(ids, torch.tensor([[8.0]]))
+    average, ids = FCCOAverage(3, ema_rate=0.5, correction=2.0), torch.tensor([1, 2])
+    average.update(ids, torch.tensor([[8.0], [4.0]]))
     now, before = torch.full(shape, 6.0), torch.full(shape, 5.0)
     u, _ = tracked(average, ids, now, previous=before)
-    assert u.item() == 0.5 * 8 + 0.5 * 6 + 2 * (6 - 5)
+    moved = 0.5 * 6 + 2 * (6 - 5)
+    assert u.flatten().tolist() == [0.5 * 8 + moved, 0.5 * 4 + moved]
 
 
 @pytest.mark.parametrize(("log", "numbers"), [(False, 2 * 3), (True, 3)])

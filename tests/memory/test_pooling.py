@@ -267,6 +267,12 @@ def test_wrong_arguments(arguments, message):
         SmoothMaxPooling(3)(*arguments)
 
 
+def test_no_bags_are_pooled_to_nothing_but_a_bag_needs_an_instance():
+    assert SmoothMaxPooling(None)(torch.zeros(0, 0)).shape == (0,)
+    with pytest.raises(ValueError, match="every bag must have an instance"):
+        SmoothMaxPooling(None)(torch.zeros(2, 0))
+
+
 def test_wrong_masks_attention_and_options():
     mask = torch.tensor([[True, True], [False, False]])
     with pytest.raises(ValueError, match="every bag must have an instance"):

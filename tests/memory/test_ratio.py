@@ -25,6 +25,23 @@ def test_both_means_are_averaged_and_rows_of_one_id_together():
     assert memory.seen.tolist() == [True, False, True]
 
 
+def test_the_gradient_is_that_of_the_estimate_at_the_averages():
+    memory, ids = RatioAverage(1, ema_rate=0.5), torch.tensor([0])
+    memory.update(ids, columns(torch.tensor([1.0]), torch.tensor([2.0])))
+    estimate = columns(torch.tensor([8.0]), torch.tensor([4.0])).requires_grad_()
+    ratio, _ = memory.track(ids, estimate)
+    n, d = (1 + 8) / 2, (2 + 4) / 2
+    assert ratio.item() == pytest.approx(n / d)
+    (gradient,) = torch.autograd.grad(ratio.sum(), estimate)
+    assert gradient[0].tolist() == pytest.approx([4 / d * (8 / 4 - n / d), 4 / d])
+
+
+def test_a_rate_of_1_keeps_the_last_estimate():
+    memory, ids = RatioAverage(1, ema_rate=1.0), torch.tensor([0])
+    memory.update(ids, torch.tensor([[5.0, 3.0]]))
+    assert memory.update(ids, torch.tensor([[-2.0, 7.0]])).tolist() == [[-2, 7]]
+
+
 def test_a_correction_is_refused():
     with pytest.raises(ValueError, match="previous must be None"):
         RatioAverage(1, ema_rate=0.5).track(

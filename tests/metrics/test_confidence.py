@@ -80,6 +80,13 @@ def test_first_ranks_are_drawn_alone_with_the_same_distribution(weight, metrics,
         assert interval.high == pytest.approx(expected.high, abs=reach), metric
 
 
+def test_draws_come_in_blocks_and_are_as_many_as_asked(monkeypatch):
+    monkeypatch.setattr(_cells, "BLOCK", 2 * 4)
+    ones = torch.ones(2, dtype=torch.float64)
+    cells = _cells.Cells(torch.tensor([0, 1]), torch.tensor([1.0, 0.0]), 3 * ones, ones)
+    assert [len(rows) for rows in cells.draws(10, np.random.default_rng(0))] == [4, 4, 2]
+
+
 def test_few_positives_are_drawn_as_runs():
     target = (np.arange(N) % 40 == 0).astype(np.int64)
     scores = RNG.standard_normal(N) + 2 * target

@@ -51,6 +51,7 @@ bounded = m.Metric(m.auroc, memory="bounded")
 if rank == 1:  # a process without data
     bounded.update(scores, target)
 results["bounded"] = [bounded.bounds(), bounded.bounds()]
+results["counted"] = gather_rows(bounded.state_dict()["counts"].sum().reshape(1)).tolist()
 print(json.dumps(results))
 dist.destroy_process_group()
 """
@@ -108,4 +109,5 @@ def test_bounded_counts_are_added(results):
     alone = m.Metric(m.auroc, memory="bounded")
     alone.update(scores, target)
     for one in results:
-        assert one["bounded"] == [list(alone.bounds())] * 2  # the state itself does not change
+        assert one["bounded"] == [list(alone.bounds())] * 2
+        assert one["counted"] == [0, 50]  # the states themselves do not change

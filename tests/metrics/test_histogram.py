@@ -172,6 +172,11 @@ def test_saved_and_loaded_histograms_add_up_to_the_whole(case, cut):
     np.testing.assert_array_equal((monday + tuesday).counts, counted(scores, target).counts)
 
 
+def test_the_smallest_histogram_is_loaded(tmp_path):
+    counted(np.array([1.0, 2.0]), np.array([0, 1]), bits=9).save(tmp_path / "a.npz")
+    assert m.ScoreHistogram.load(tmp_path / "a.npz").bits == 9
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -107,6 +109,16 @@ def test_the_interval_is_that_of_resampled_rows(options: Any, monkeypatch: Any) 
     np.testing.assert_allclose(
         [by_formula.low, by_formula.high], [found.low, found.high], atol=0.006
     )
+
+
+def test_the_formula_counts_classes_of_two_rows(monkeypatch: Any) -> None:
+    scores, target = np.array([0.1, 0.3, 0.2, 0.4]), np.array([0, 0, 1, 1])
+    monkeypatch.setattr(multi_class, "_WORK", 0)
+    found = ClassMetric(auroc).interval(np.stack([-scores, scores], 1), target)
+    # Of each class one row is right of all of the other and one of half of it: variance 1/8.
+    error = math.sqrt((1 / 8) / 2 + (1 / 8) / 2)
+    assert found.value == pytest.approx(3 / 4)
+    assert found.low == pytest.approx(3 / 4 - NormalDist().inv_cdf(0.975) * error)
 
 
 def test_the_difference_of_two_models_and_its_chance(monkeypatch: Any) -> None:

@@ -23,6 +23,11 @@ def modules(package: str) -> list[Path]:
     return [path for path in found if "@kernel" not in path.read_text("utf-8")]
 
 
+def module_name(path: Path) -> str:
+    """Return the name a source file is imported by."""
+    return ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+
+
 def own_tests(path: Path) -> tuple[Path, ...]:
     """Return the test files with the name of a module.
 
@@ -76,8 +81,7 @@ def _of_importers(path: Path, seen: frozenset[Path] = frozenset()) -> tuple[Path
 def _importers(path: Path) -> list[Path]:
     """Return the modules of a package that import a module of it."""
     package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
-    return [other for other in modules(package) if name in _imported(other)]
+    return [other for other in modules(package) if module_name(path) in _imported(other)]
 
 
 @cache

@@ -13,13 +13,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
 
 import pytest
 from _pytest.runner import runtestprotocol
 from tests.mutation.mutators import mutated
-from tests.mutation.own_tests import ROOT
+from tests.mutation.own_tests import ROOT, module_name
 
 SLOWER, LEAST = 4.0, 10.0  # a mutant may take 10 s of the processor and 4 times that of no mutant
 _WAITING = 900.0  # seconds after which a mutant that waits for something is ended
@@ -104,6 +105,7 @@ class _Loop:
 def _swaps(task: Task) -> Iterator[tuple[FunctionType, CodeType]]:
     """Yield the functions that a mutant changes, with their new code."""
     path = str(task.path)
+    import_module(module_name(task.path))  # a lazy name is not loaded before a test uses it
     tree = mutated(task.path.read_text("utf-8"), task.number)
     changed = {_key(code): code for code in _codes(compile(tree, path, "exec", dont_inherit=True))}
     for held in gc.get_objects():

@@ -38,6 +38,10 @@ def check(scores=SCORES, target=TARGET, *, memory_by=None, memory_size=1, **besi
         (dict(scores=torch.tensor(1.0)), "at least one dimension, the list, got one number"),
         (dict(target=TARGET[:1]), r"got target \(1, 3\) and scores \(2, 3\)"),
         (dict(target=TARGET.to("meta")), "target is on meta but scores is on cpu"),
+        (
+            dict(scores=SCORES.to("meta"), target=TARGET.to("meta")),
+            "scores must hold values, got a tensor on the meta device",
+        ),
         (dict(mask=ABSENT.int()), "mask must be boolean, got torch.int32; pass mask.bool()"),
         (dict(weight=torch.ones(3)), r"got weight \(3,\) and scores \(2, 3\)"),
         (dict(weight=-SCORES), "weight must not be negative, got -3"),

@@ -47,6 +47,20 @@ def test_memories_are_by_class():
         assert float(loss.objective.mean.value[c]) == pytest.approx(mean, rel=1e-5)
 
 
+def test_two_classes_have_two_memories():
+    loss = OneVsRest(StableAP(0.3, num_lists=2, score_scale=1.0))
+    loss(LOGITS[:, :2].clone().requires_grad_(), torch.arange(30) % 2)
+    for c in range(2):
+        mean = float(LOGITS[c::2, c].mean())
+        assert float(loss.objective.mean.value[c]) == pytest.approx(mean, rel=1e-5)
+
+
+def test_no_items_of_one_class_have_no_loss():
+    with pytest.warns(RuntimeWarning, match="no list of this batch has both classes"):
+        value = OneVsRest(AveragePrecision())(torch.zeros(0, 1), torch.zeros(0).long())
+    assert value.item() == 0
+
+
 def test_previous_scores_reach_the_objective():
     loss = OneVsRest(StableAP(0.3, num_lists=4, score_scale=1.0, ema_rate=0.5))
     loss(LOGITS.clone().requires_grad_(), CLASSES)

@@ -183,6 +183,18 @@ def test_items_of_weight_0_are_not_there():
     )
 
 
+def test_the_gradient_is_the_same_where_all_weights_are_small():
+    scores, weight = lists()
+    scores.requires_grad_()
+    slopes = [
+        torch.autograd.grad(
+            soft_hardest(scores, size * weight, size * 9.0, 0.2)[:, 0].sum(), scores
+        )
+        for size in (1.0, 1e-3)
+    ]
+    torch.testing.assert_close(*slopes)
+
+
 @pytest.mark.parametrize("temperature", [0.1, 1.0])
 def test_gradient_by_differences(temperature):
     scores, weight = lists(rows=2, n=8)

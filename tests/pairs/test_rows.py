@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from rankwise.pairs.rows import PairInput, over_lists
+from rankwise.checks import trusted
+from rankwise.pairs.rows import PairInput, Rows, are_trusted_rows, over_lists
 
 
 def test_leading_dimensions_become_rows_and_come_back():
@@ -44,3 +45,20 @@ def test_sums_are_at_least_single_precision():
         scores = torch.zeros(1, 2, dtype=given)
         rows = PairInput(scores, scores, None, None, None, None)
         assert over_lists(lambda rows: rows.upper, rows).dtype == expected
+
+
+def test_rows_have_the_dtype_of_their_scores_whatever_the_weights():
+    scores = torch.zeros(1, 2)
+    for weight in (scores, scores.double()):
+        assert {t.dtype for t in Rows(scores, scores, weight).own()} == {torch.float32}
+
+
+def test_checked_rows_are_taken_as_they_are_only_in_one_dtype():
+    scores = torch.zeros(1, 2)
+    before = trusted.set(True)
+    try:
+        for weight, alike in ((None, True), (scores, True), (scores.double(), False)):
+            given = PairInput(scores, scores, weight, None, None, None)
+            assert are_trusted_rows(given) == alike
+    finally:
+        trusted.reset(before)

@@ -28,7 +28,7 @@ class Bags(NamedTuple):
     def log_mean_exp(self, values: Tensor) -> Tensor:
         """Return log mean e^value over the instances of each bag, (bags,)."""
         if self.which is None:
-            size = torch.full_like(values[:, 0], values.shape[1])
+            size = values.new_full(values.shape[:1], values.shape[1])
             if self.mask is not None:
                 size = self.mask.reshape(values.shape).sum(-1).to(values.dtype)
             return torch.logsumexp(self._without_absent(values), -1) - size.log()

@@ -84,6 +84,8 @@ def test_decomposability_holds_cosines_to_one_scale():
     assert gradient.tolist() == [-0.5, 0, 0, 1]
     twice = HierarchicalAP(score_scale=2, gain="fixed", decomposability=1.0)
     torch.testing.assert_close(twice(scores, relevance), value)  # margins are of the scores
+    without_negatives = loss(torch.tensor([0.5, 0.7]), torch.tensor([1.0, 0.5]))
+    assert without_negatives.item() == pytest.approx(0.9 - 0.5)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ W = torch.tensor([[2.0, 1.0, 0.0]], dtype=torch.float64)  # 2·1 + 1·3, the hug
 
 def test_weighted_sums_and_means_of_exponentials():
     assert math.isclose(log_sum_exp(X, W).item(), math.log(5))
+    for temperature in (0.5, 2.0):
+        expected = math.log(2 + 3 ** (1 / temperature))
+        assert math.isclose(log_sum_exp(X, W, temperature).item(), expected)
     assert math.isclose(log_mean_exp(X, W).item(), math.log(5 / 3))
     assert math.isclose(mean_under_softmax(X, W).item(), 3 / 5 * math.log(3))
 

@@ -50,6 +50,11 @@ def test_without_ties_precision_is_that_of_the_highest_threshold_with_the_recall
     assert loss.item() == pytest.approx(losses[name])
 
 
+def test_the_threshold_of_one_negative_is_its_score():
+    scores, target = torch.tensor([2.0, 3.0, 5.0]), torch.tensor([1, 0, 1])
+    assert objective("tpr_at_fpr(0.5, surrogate=zero_one)")(scores, target).item() == 1 / 2
+
+
 @each
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**31))
