@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankwise.boosting import disk
 from rankwise.boosting.disk import DiskMatrix, by_blocks
 
 
@@ -74,3 +75,19 @@ def test_rows_far_apart_are_read_without_those_between(tmp_path, monkeypatch):
         np.concatenate(list(matrix.select(places).blocks())), rows[places]
     )
     assert not read
+
+
+def test_the_rows_between_those_of_a_block_are_read_block_by_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "BLOCK", 120)
+    rows = np.arange(3_000, dtype=np.float32).reshape(-1, 3)
+    matrix = DiskMatrix.write(tmp_path / "rows", 3, [rows])
+    places, read, ends = np.arange(3, 1000, 5), DiskMatrix._read, []
+
+    def counted(self, start, stop):
+        ends.append((start, stop))
+        return read(self, start, stop)
+
+    monkeypatch.setattr(DiskMatrix, "_read", counted)
+    (block,) = matrix.select(places).blocks(10**6)
+    np.testing.assert_array_equal(block, rows[places])
+    assert ends == [(start, min(start + 10, 999)) for start in range(3, 999, 10)]

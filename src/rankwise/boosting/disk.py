@@ -89,7 +89,18 @@ class DiskMatrix:
         first, last = int(places[0]), int(places[-1])
         if last - first > _FAR * len(places):
             return self[np.arange(start, stop)]
-        return self._read(first, last + 1)[places - places.dtype.type(first)]
+        # Block by block: the rows between a few that are wanted may take many times their memory.
+        found, step, done = np.empty((len(places), self.columns), self.dtype), self._step(), 0
+        for begin in range(first, last + 1, step):
+            end = done + int(np.searchsorted(places[done:], begin + step))
+            block = self._read(begin, min(begin + step, last + 1))
+            found[done:end] = block[places[done:end] - places.dtype.type(begin)]
+            done = end
+        return found
+
+    def _step(self, size: int | None = None) -> int:
+        """Return the rows of a block."""
+        return max(1, (size or BLOCK) // self._width)
 
     def _read(self, start: int, stop: int) -> Values:
         count, begin = (stop - start) * self.columns, start * self._width
@@ -111,7 +122,7 @@ class DiskMatrix:
 
     def blocks(self, size: int | None = None) -> Iterator[Values]:
         """Yield all rows in order, about ``size`` bytes at a time (:data:`BLOCK` by default)."""
-        step = max(1, (size or BLOCK) // self._width)
+        step = self._step(size)
         for start in range(0, self._count, step):
             yield self._between(start, min(start + step, self._count))
 

@@ -61,10 +61,14 @@ class ObjectiveGradient:
         total = float(curvature.sum())
         if not total > 0:
             return gradient, np.ones_like(curvature)
-        weight = np.ones_like(scores) if rows.weight is None else rows.weight
-        positives, mass = float(weight[rows.positive].sum()), float(weight.sum())
+        if rows.weight is None:
+            positives, mass = float(np.count_nonzero(rows.positive)), float(len(scores))
+        else:
+            positives, mass = (float(w.sum()) for w in (rows.weight[rows.positive], rows.weight))
         times = positives * (mass - positives) / mass / total
-        return times * gradient, floored(times * curvature, rows.weight, self.floor)
+        gradient = times * gradient  # one after the other: tables larger than memory have long ones
+        curvature = times * curvature
+        return gradient, floored(curvature, rows.weight, self.floor)
 
     def derivatives(self, scores: Floats, rows: Rows) -> tuple[Floats, Floats]:
         """Return the gradient of the risk, and its curvature before scaling, which may be 0."""

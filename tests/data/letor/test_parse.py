@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from decimal import Decimal, localcontext
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from rankwise.data.letor import _parse, read_letor
+from rankwise.data.letor import _letor, _parse, read_letor
 from rankwise.data.letor._blocks import load_rows
 from rankwise.data.letor._compiled import parse_compiled
 from rankwise.data.letor._parse import parse
@@ -159,6 +160,29 @@ def test_every_number_is_rounded_as_python_rounds_it(parse, words):
     np.testing.assert_array_equal(found.features[:, 1].view(np.int32), expected.view(np.int32))
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        "123456789012345",  # 15 digits, the most that are read without a look at their number
+        "1234567890123456",
+        "12345678901234567890123456789",
+        "0.00000000012345",
+        "0.000000000123456",
+        "-0",
+        "-0.000000",
+        "5.",
+        ".5",
+        "-.5",
+        "+.5",
+        "1e5",
+        "1.5E-5",
+    ],
+)
+def test_numbers_of_few_and_of_many_digits_are_rounded_alike(word):
+    found = parse_compiled(f"0 1:{word}\n".encode()).features[:, 1]
+    np.testing.assert_array_equal(found.view(np.int32), np.float32([float(word)]).view(np.int32))
+
+
 @both
 @pytest.mark.parametrize("word", ["1", "0.1", "-2", "4.25e3", "123456789012345", "1e-22"])
 def test_relevances_are_rounded_as_python_rounds_them(parse, word):
@@ -183,3 +207,28 @@ def test_long_texts_are_read_by_the_compiled_pass(tmp_path, monkeypatch):
         lists.features, np.float32([[0, 0.5, 1], [0, 0.1, 0], [0, 0, 0.3]])
     )
     assert lists.documents == ("", "", "d3")
+
+
+def test_every_part_of_a_long_file_is_read_by_the_compiled_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(_letor, "_CHUNK", 10)
+    monkeypatch.setattr(_parse, "LONG", 40)
+    monkeypatch.setattr(_parse, "_plain", None)
+    (tmp_path / "lists").write_text("2 qid:7 1:0.5\n" * 3)
+    assert read_letor(tmp_path / "lists").features[:, 1].tolist() == [0.5] * 3
+
+
+def test_a_long_gzip_file_is_read_by_the_compiled_pass_from_where_it_is_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(_letor, "_CHUNK", 100)
+    monkeypatch.setattr(_parse, "LONG", 1000)
+    by_polars, plain = [], _parse._plain
+
+    def counted(text):
+        by_polars.append(len(text))
+        return plain(text)
+
+    monkeypatch.setattr(_parse, "_plain", counted)
+    with gzip.open(tmp_path / "lists.gz", "wb") as file:
+        file.write(b"2 qid:7 1:0.5\n" * 200)
+    assert (tmp_path / "lists.gz").stat().st_size < 1000
+    assert read_letor(tmp_path / "lists.gz").features[:, 1].tolist() == [0.5] * 200
+    assert 800 < sum(by_polars) < 1000

@@ -14,11 +14,12 @@ _LEFT = 1 << 12  # values of a text that may be left to Python's ``float``
 def parse_compiled(text: bytes) -> Block | None:
     """Return the rows of whole lines; None where a line is not of the common form."""
     text = text if text.endswith(b"\n") else text + b"\n"
-    lines, pairs = text.count(b"\n"), text.count(b":")
+    content = np.frombuffer(text, dtype=np.uint8)
+    # text.count takes seven times as long where every tenth byte is a colon.
+    lines, pairs = (int(np.count_nonzero(content == ord(mark))) for mark in "\n:")
     columns, values = np.empty(pairs, dtype=np.int32), np.empty(pairs, dtype=np.float32)
     ends, left = np.zeros(lines + 1, dtype=np.int64), np.empty((_LEFT, 3), dtype=np.int64)
     target, queries = np.empty(lines), np.empty(lines, dtype=np.int64)
-    content = np.frombuffer(text, dtype=np.uint8)
     rows, n_left, queried = walk(content, columns, values, ends, target, queries, left)
     if rows < 1:
         return None

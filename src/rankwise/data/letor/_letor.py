@@ -90,7 +90,7 @@ class Letor:
         return f"{self.queries[self.groups[row]]}-{row - first + 1}"
 
 
-_CHUNK = 1 << 25  # bytes of text at a time
+_CHUNK = 1 << 22  # bytes of text at a time: memory of this size is used again, not mapped anew
 
 
 @reads("LETOR")
@@ -149,10 +149,12 @@ def _read(path: Path, *, judged: bool) -> Parsed:
     """Read all lines; raise where one is malformed or has a relevance below 0."""
     blocks: list[Block] = []
     names: list[str] = []
+    size, done = path.stat().st_size, 0
     with opened(path) as file:
         while text := file.read(_CHUNK) + file.readline():
             chunk = text if judged else labeled(text)
-            block = parse(chunk) or _parsed(path, chunk, judged=judged)
+            done += len(text)  # of a gzip file more than its size
+            block = parse(chunk, max(size, done)) or _parsed(path, chunk, judged=judged)
             if len(block.target):
                 blocks.append(block)
                 own = data_lines(chunk.splitlines()) if b"#" in chunk else ()

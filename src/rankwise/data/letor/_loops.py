@@ -1,5 +1,8 @@
 """One compiled walk over the regular lines of LETOR; importing it needs numba.
 
+The walk reads numbers of few digits itself, all others with :func:`_number`: a call that numba does
+not inline counts references to the arrays it is given, which takes longer than the digits.
+
 A decimal is a whole number m < 10¹⁸ times 10^e. With m ≤ 2⁵³ and |e| ≤ 22 both are exact in double
 precision, and so one product or quotient is rounded as ``float`` rounds the text. Any other value
 is known up to four units in the last place. Rounding is monotone: where both ends of that interval
@@ -22,6 +25,7 @@ _FULL = 10**17  # a further digit is below the precision of a double
 _LARGEST = 60  # exponent of 10; beyond it a value is near no 32-bit number except 0 and infinity
 _POWERS = np.array([float(f"1e{n}") for n in range(-_LARGEST, _LARGEST + 1)])
 _POWERS_EXACT = 22  # 10²² is the last power of ten that is exact
+_FEW = 15  # digits of a number that is surely exact
 _LESS, _MORE = 1 - 2.0**-50, 1 + 2.0**-50
 
 
@@ -154,18 +158,40 @@ def walk(  # noqa: PLR0911, PLR0912, PLR0915, PLR0917
                 digit = np.int64(text[i]) - 48
             if text[i] != _COLON or column <= before:
                 return other
-            before, start = column, i + 1
-            value, is_exact, i = _number(text, start)
-            if i < 0:
-                return other
-            short = np.float32(value)
-            if np.isinf(short) or (
-                not is_exact and np.float32(value * _LESS) != np.float32(value * _MORE)
-            ):
-                if n_left == len(left):
+            before, i = column, i + 1
+            start, mantissa, places = i, np.int64(0), 0
+            if text[i] == _MINUS:
+                i += 1
+            first, digit = i, np.int64(text[i]) - 48
+            while 0 <= digit <= 9:
+                mantissa = 10 * mantissa + digit
+                i += 1
+                digit = np.int64(text[i]) - 48
+            digits = i - first
+            if digit == _POINT - 48:
+                i += 1
+                digit = np.int64(text[i]) - 48
+                while 0 <= digit <= 9:
+                    mantissa = 10 * mantissa + digit
+                    i += 1
+                    digit = np.int64(text[i]) - 48
+                places = i - first - digits - 1
+                digits += places
+            if 0 < digits <= _FEW and digit != _LITTLE_E - 48 and digit != _BIG_E - 48:
+                value = mantissa / _POWERS[np.uint64(_LARGEST + places)]
+                short = np.float32(-value if text[start] == _MINUS else value)
+            else:
+                value, is_exact, i = _number(text, start)
+                if i < 0:
                     return other
-                left[n_left, 0], left[n_left, 1], left[n_left, 2] = start, i, n
-                n_left += 1
+                short = np.float32(value)
+                if np.isinf(short) or (
+                    not is_exact and np.float32(value * _LESS) != np.float32(value * _MORE)
+                ):
+                    if n_left == len(left):
+                        return other
+                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = start, i, n
+                    n_left += 1
             columns[n], values[n] = column, short
             n += 1
         j = i

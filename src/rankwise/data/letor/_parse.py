@@ -1,6 +1,6 @@
 """The regular lines of LETOR and svmlight, a block of text at a time.
 
-Long texts are read in one compiled pass where numba is installed (extra ``fast``), all others by
+Long files are read in one compiled pass where numba is installed (extra ``fast``), all others by
 polars' csv reader, with the same results.
 A line of the common form, ``2 qid:7 1:0.5 2:1``, is three kinds of words. With its numbers taken
 out it is `` qid: : :``, which shows in one pass over the text that all lines have this form. With
@@ -23,7 +23,7 @@ from rankwise.data.letor._blocks import Block, even_block
 from rankwise.data.letor._lines import LAST
 
 LONG = 1 << 24
-"""Bytes of text from which loading the compiled pass pays; compiling it takes two seconds, once."""
+"""Bytes of a file for which the compiled pass is loaded; compiling it takes two seconds, once."""
 
 _NUMERALS = b"0123456789.+-eE"
 _COMMENT = re.compile(rb"[ \t]*#[^\n]*")
@@ -33,9 +33,12 @@ _FLAT = bytes.maketrans(b"\n", b" ")
 _EXACT = 2**53  # whole numbers below it are exact in double precision
 
 
-def parse(text: bytes) -> Block | None:
-    """Return the rows of whole lines; None where a line is not of the common form."""
-    if len(text) >= LONG and is_available():
+def parse(text: bytes, size: int = 0) -> Block | None:
+    """Return the rows of whole lines; None where a line is not of the common form.
+
+    ``size`` is that of the file as far as it is known; the text may be a part of it.
+    """
+    if max(size, len(text)) >= LONG and is_available():
         from rankwise.data.letor._compiled import parse_compiled  # noqa: PLC0415  (needs numba)
 
         block = parse_compiled(text)
