@@ -190,6 +190,12 @@ def stateless_objective(name: str, *, prior: float | None = None, logits: bool =
     if prior is None and signature_of_objective(entry).defaults.get("prior") is EMPTY:
         prior = 0.5
     made = named_objective(name, prior=prior, num_items=1 if needs_items else None)
+    if entry.made_by is not None and not isinstance(made, Objective):
+        raise ValueError(
+            f'objective "{name}" must be an Objective, which is called with scores and target, got '
+            f"{type(made).__name__}; derive it from rankwise.objectives.Objective, or train with "
+            "it in your own loop"
+        )
     remembers = made.state_dict() or getattr(made, "memory_by", None) is not None
     if remembers:
         metric = metric_of(name)
