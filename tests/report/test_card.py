@@ -82,7 +82,7 @@ def test_the_card_of_a_comparison_names_data_interval_and_log_loss(tmp_path: Pat
 def test_the_card_says_which_rows_its_numbers_are_of(part: str, tmp_path: Path) -> None:
     found = {"ndcg@10": {"value": 0.5, "standard_error": 0.1, "queries": 7, "left_out": 0}}
     parts = ["train", "validation", "test"]
-    known = dict.fromkeys(parts[:parts.index(part) + 1], found)
+    known = dict.fromkeys(parts[: parts.index(part) + 1], found)
     settings = {"model": "linear", "objective": "listnet", "metric": "ndcg@10"}
     with RunFolder(tmp_path, "rank").opened() as folder:
         folder.write("results.json", json.dumps({"results": known, "history": []}).encode())

@@ -49,9 +49,9 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
     better one loses: look at both.
 
     The state is in the buffers ``multipliers`` and ``averages``, which neither ``eval()`` nor
-    ``torch.no_grad()`` changes. A batch in which a group cannot be ranked says nothing of it. Under
-    ``DistributedDataParallel`` let the wrapped module hold the loss: its buffers are those of the
-    first process.
+    ``torch.no_grad()`` changes. A batch in which a group cannot be ranked says nothing of it. Of
+    several processes, :class:`~rankwise.distributed.AcrossProcesses` computes the constraint of
+    their joined batch.
 
     Args:
         objective: The objective R, with ``reduction="mean"``.
@@ -105,6 +105,8 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
             )
         require_count("num_groups", num_groups, minimum=2)
         require_one_of("metric", metric, ("auc", "xauc", "ap"))
+        require_number("max_difference", max_difference)
+        require_number("ema_rate", ema_rate)
         if not 0 <= max_difference < 1:
             raise ValueError(f"max_difference must be in [0, 1), got {max_difference!r}")
         require_positive("multiplier_rate", multiplier_rate)
@@ -174,7 +176,8 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
         require_same_shape("attribute", attribute, "scores", scores)
         require_same_device("attribute", attribute, "scores", scores)
         fits = mask is not None and mask.dtype == torch.bool and mask.shape == attribute.shape
-        require_ids("attribute", attribute[mask] if fits else attribute, self.num_groups)
+        given = attribute[mask] if fits else attribute
+        require_ids("attribute", given, self.num_groups, what="num_groups is")
 
     def _members(
         self, target: Tensor, attribute: Tensor, group: int, mask: Tensor | None
