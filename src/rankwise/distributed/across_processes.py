@@ -38,9 +38,9 @@ class AcrossProcesses(nn.Module):
     ``attribute=``, and multipliers and averages are those of the joined batch. Processes may have
     different numbers of items, or none.
 
-    Whole lists are not sent, except under a constraint: each process computes the risk of its own, and receives the memory
-    updates of the others, in at most three messages. Lists that are spread over processes are
-    gathered, and long sums over their pairs (:func:`~rankwise.pairs.pair_sum`,
+    Whole lists are not sent, except under a constraint: each process computes the risk of its own,
+    and receives the memory updates of the others, in at most three messages. Lists that are spread
+    over processes are gathered, and long sums over their pairs (:func:`~rankwise.pairs.pair_sum`,
     :func:`~rankwise.pairs.pair_logsumexp`) are computed together: each process takes a share of
     the lists, or of the longer side of few lists. What is not a sum over pairs, such as a selection
     by rank, is computed by every process. Either way memories stay equal if they start equal, and
@@ -213,9 +213,8 @@ class AcrossProcesses(nn.Module):
         except ValueError as error:
             problem, kind, columns = str(error), None, {"scores": arguments["scores"].new_empty(0)}
         facts = {**self._facts(kind, problem), "backward": arguments["scores"].requires_grad}
-        if kind == "lists" and isinstance(
-            self.objective, Objective
-        ):  # the updates of a memory: one for each list, or for each positive
+        if kind == "lists" and isinstance(self.objective, Objective):
+            # The updates of a memory: one for each list, or for each positive.
             by_item = getattr(self.objective, "memory_by", None) == "item"
             rows = (columns["target"] > 0).sum() if by_item else len(columns["scores"])
             facts["rows"] = int(rows)

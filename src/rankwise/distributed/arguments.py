@@ -48,7 +48,8 @@ def read_columns(
         raise ValueError(
             "attribute is needed: FairnessConstraint wants the group of each item"
             if constrained
-            else f"attribute is for FairnessConstraint, got {type(objective).__name__}; leave it out"
+            else "attribute is for FairnessConstraint, got "
+            f"{type(objective).__name__}; leave it out"
         )
     inner = ranked(objective)
     if isinstance(inner, OneVsRest):
