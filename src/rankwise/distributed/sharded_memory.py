@@ -49,8 +49,9 @@ def shard_memories(objective: Sharded) -> Sharded:
         >>> loss.objective.average.value.shape  # one process has all rows
         torch.Size([1000, 2])
     """
-    outer = isinstance(objective, (OneVsRest, FairnessConstraint))
-    inner = objective.objective if outer else objective
+    inner: Objective = (
+        objective.objective if isinstance(objective, OneVsRest | FairnessConstraint) else objective
+    )
     size = inner.memory_size
     memories = [m for m in inner.modules() if isinstance(m, MovingAverage) and m.num_items == size]
     if size == 1 or not memories:
