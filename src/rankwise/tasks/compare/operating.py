@@ -132,7 +132,7 @@ _SHOWN = {"precision": "precision", "recall": "recall", "fpr": "FPR"}
 
 def lines(points: dict[str, OperatingPoint]) -> list[tuple[str, ...]]:
     """Return the rows of a table: three rates for every point, so that it fits a terminal."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for rule, point in points.items():
         first = rule, f"{point.threshold:.6g}", f"{point.flagged:g}"
         for name, shown in _SHOWN.items():
