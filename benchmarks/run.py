@@ -16,8 +16,11 @@ from typing import Any
 import numpy
 import torch
 from benchmarks import (
+    clicks,
     compiled,
     detection,
+    embedding_losses,
+    hard_labels,
     imports,
     killed_worker,
     larger,
@@ -25,6 +28,7 @@ from benchmarks import (
     metrics,
     metrics_at_size,
     objectives,
+    own_objective,
     pairs,
     papk,
     processes,
@@ -33,8 +37,12 @@ from benchmarks import (
     recommendation_scale,
     retrieval,
     scale,
+    serving,
     small_batches,
+    text_step,
+    thresholds,
     top,
+    trackers,
     twins,
 )
 from benchmarks.page import write_between, write_safely
@@ -64,6 +72,14 @@ GROUPS = {
         killed_worker,
         larger,
         imports,
+        thresholds,
+        own_objective,
+        clicks,
+        text_step,
+        embedding_losses,
+        hard_labels,
+        serving,
+        trackers,
     )
     for measurement in module.ALL
 }

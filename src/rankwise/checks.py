@@ -299,9 +299,16 @@ def require_count(name: str, value: int, *, minimum: int = 1) -> None:
 
 def require_number(name: str, value: float, *, minimum: float = -math.inf) -> None:
     """Raise unless an option is a finite number of at least ``minimum``."""
-    if not (math.isfinite(value) and value >= minimum):
+    if not (_is_finite(value) and value >= minimum):
         bound = f" >= {minimum}" if math.isfinite(minimum) else ""
         raise ValueError(f"{name} must be a finite number{bound}, got {value!r}")
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        return math.isfinite(value)  # type: ignore[arg-type]
+    except TypeError:  # no number
+        return False
 
 
 def require_each(check: Callable[[str, Any], None], **values: object) -> None:
@@ -310,8 +317,10 @@ def require_each(check: Callable[[str, Any], None], **values: object) -> None:
         check(name, value)
 
 
-def require_ids(name: str, ids: Tensor, size: int) -> None:
-    """Raise unless ``ids`` are whole numbers from 0 to size − 1."""
+def require_ids(
+    name: str, ids: Tensor, size: int, *, what: str = "the memory was made for"
+) -> None:
+    """Raise unless ``ids`` are whole numbers from 0 to size − 1, which is ``what``."""
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise ValueError(f"{name} must hold integers, got {ids.dtype}")
     if ids.numel() == 0 or not values_are_checked():
@@ -320,13 +329,13 @@ def require_ids(name: str, ids: Tensor, size: int) -> None:
     if low < 0 or high >= size:
         raise ValueError(
             f"{name} must lie between 0 and {size - 1}, got values from {low} to {high}; "
-            f"the memory was made for {size}"
+            f"{what} {size}"
         )
 
 
 def require_positive(name: str, value: float) -> None:
     """Raise unless a scale, margin or temperature is finite and above zero."""
-    if not (math.isfinite(value) and value > 0):
+    if not (_is_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
 
 

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 import torch
 import xgboost as xgb
+from lightgbm import LGBMClassifier
+from torch import Tensor, nn
 
 from rankwise.boosting import (
     lightgbm_metric,
@@ -15,8 +17,10 @@ from rankwise.boosting import (
 from rankwise.boosting.gradient import log_loss_gradient
 from rankwise.boosting.objectives import gradient_of, stateless_objective
 from rankwise.boosting.rows import rows_of
+from rankwise.estimators import LinearRanker, NeuralRanker
+from rankwise.lists import Lists
 from rankwise.metrics import average_precision
-from rankwise.objectives import PairwiseAUC, XRisk
+from rankwise.objectives import FairnessConstraint, Objective, PairwiseAUC, XRisk
 from rankwise.pairs import Hinge, Logistic
 
 QUIET = {"verbosity": -1, "num_leaves": 7, "num_threads": 1, "metric": "none"}
@@ -157,6 +161,38 @@ def test_memories_are_refused(name, instead) -> None:
 def test_objectives_of_classes_are_refused(name) -> None:
     with pytest.raises(ValueError, match="not one of one score per row"):
         xgboost_objective(name)
+
+
+class Broken(Objective):
+    """A user's own, which fails."""
+
+    def risk(self, lists: Lists) -> Tensor:
+        raise RuntimeError("of my own")
+
+
+@pytest.mark.parametrize("make", [lightgbm_objective, LinearRanker, NeuralRanker])
+def test_what_is_wrong_with_an_objective_of_a_user_is_reported(make) -> None:
+    def use(objective: nn.Module) -> None:
+        made = make(objective)
+        if make is not lightgbm_objective:
+            made.fit(np.arange(80.0)[:, None], np.arange(80) % 4 == 0)
+
+    with pytest.raises(ValueError, match=r"must be an Objective.*got BCEWithLogitsLoss; derive it"):
+        use(nn.BCEWithLogitsLoss())
+    with pytest.raises(ValueError, match=r"must be an Objective.*got FairnessConstraint"):
+        use(FairnessConstraint(PairwiseAUC(), 2))
+    with pytest.raises((ValueError, RuntimeError), match="of my own"):
+        use(Broken())
+
+
+@pytest.mark.parametrize("make", [lightgbm_objective, lightgbm_metric])
+def test_the_arrays_of_a_scikit_learn_wrapper_are_refused(make) -> None:
+    wrapper = {"objective": make("ap")} if make is lightgbm_objective else {}
+    model = LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1, **wrapper)
+    X, y = np.arange(80.0)[:, None], np.arange(80) % 4 == 0
+    given = {} if wrapper else {"eval_metric": make("ap"), "eval_X": X, "eval_y": y}
+    with pytest.raises(ValueError, match=r"for lightgbm.train.*use rankwise.estimators.Boosted"):
+        model.fit(X, y, **given)
 
 
 def test_bare_ap_is_the_one_for_logits_and_options_are_kept() -> None:

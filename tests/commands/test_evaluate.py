@@ -205,6 +205,9 @@ def test_thresholds_by_rules(scored, tmp_path):
         None,
     )
     assert "The rows do not support the rule: precision>=0.9@95% needs" in done.stdout
+    table = done.stdout.partition("are flagged")[2].splitlines()
+    (first,) = (row.split() for row in table if row.strip().startswith("precision>=0.9@95% "))
+    assert first[2:] == ["0", "precision", "–", "–"]  # the rule in one piece, and what it flags
 
 
 def test_alerts_of_a_day_by_number_and_by_dates(scored, tmp_path):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -39,8 +40,10 @@ from rankwise.objectives import (
     SOAP,
     SOPRC,
     AveragePrecision,
+    FairnessConstraint,
     GlobalContrastive,
     MinMaxAUC,
+    Objective,
     OneVsRest,
     PairwiseAUC,
     PApAtK,
@@ -242,6 +245,22 @@ def mean_similarity(anchors: Tensor, others: Tensor) -> Tensor:
     return (anchors @ others.T).exp().mean(1)
 
 
+def of_groups(case: Callable[[int, torch.Generator], Batch]) -> Callable[..., Batch]:
+    """Items with the group of a constraint."""
+
+    def batch(rows: int, rng: torch.Generator) -> Batch:
+        whole = case(rows, rng)
+        attribute = torch.randint(0, 2, whole["target"].shape, generator=rng)
+        return {**whole, "attribute": attribute}
+
+    return batch
+
+
+def fair(objective: Objective, **options: Any) -> FairnessConstraint:
+    """Bound a difference that these small batches exceed, so that multipliers grow."""
+    return FairnessConstraint(objective, 2, 0.0, multiplier_rate=0.5, **options)
+
+
 def x_risk() -> XRisk:
     return XRisk(Square(1.0), torch.log1p, num_items=ITEMS, ema_rate=0.3)
 
@@ -294,6 +313,19 @@ CASES = {
     "learned temperature": Case(lambda: LearnedTemperature(LISTS, 1.0, rho=0.1), known_lists),
     "entropic risk": Case(lambda: EntropicRisk(LISTS, 100), known_lists),
     "entropic risk, mirror": Case(lambda: EntropicRisk(LISTS, 100, log_step=0.0), known_lists),
+    "fair auc": Case(lambda: fair(PairwiseAUC()), of_groups(weighted)),
+    "fair ap of groups": Case(lambda: fair(AveragePrecision(), metric="ap"), of_groups(grouped)),
+    "fair xauc with a mask on some": Case(
+        lambda: fair(PairwiseAUC(), metric="xauc"), of_groups(half_masked), share=mask_where_needed
+    ),
+    "fair soprc of lists": Case(lambda: fair(SOPRC(0.1, LISTS)), of_groups(known_lists)),
+    "fair soprc of unequal lists": Case(
+        lambda: fair(SOPRC(0.1, LISTS)), of_groups(shorter_lists), share=cut_short
+    ),
+    "fair soprc of groups": Case(
+        lambda: fair(SOPRC(0.1, LISTS)), of_groups(grouped_with_ids), share=cut_groups
+    ),
+    "fair soap": Case(lambda: fair(SOAP(0.1, ITEMS)), of_groups(known_items)),
     "x-risk": Case(x_risk, known_items, previous=True),
     "x-risk of lists": Case(x_risk, known_items_of_lists, previous=True),
     "x-risk of batches": Case(

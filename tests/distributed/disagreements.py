@@ -8,7 +8,14 @@ import torch
 from torch import Tensor
 
 from rankwise.distributed import AcrossProcesses, gather_with_gradient
-from rankwise.objectives import SOAP, SOPRC, AveragePrecision, OneVsRest, StableAP
+from rankwise.objectives import (
+    SOAP,
+    SOPRC,
+    AveragePrecision,
+    FairnessConstraint,
+    OneVsRest,
+    StableAP,
+)
 
 TARGET = torch.tensor([1, 0, 1, 0])
 GROUPS = torch.tensor([0, 0, 1, 1])
@@ -73,6 +80,21 @@ def objectives(odd: bool) -> Tensor:
     return AcrossProcesses(SOPRC(0.1) if odd else AveragePrecision())(scores(4), TARGET)
 
 
+def no_attribute(odd: bool) -> Tensor:
+    loss = AcrossProcesses(FairnessConstraint(AveragePrecision(), 2))
+    return loss(scores(4), TARGET, attribute=None if odd else GROUPS)
+
+
+def attribute_too_large(odd: bool) -> Tensor:
+    loss = AcrossProcesses(FairnessConstraint(AveragePrecision(), 2))
+    return loss(scores(2, 2), TARGET.reshape(2, 2), attribute=GROUPS.reshape(2, 2) + odd)
+
+
+def attribute_of_no_constraint(odd: bool) -> Tensor:
+    loss = AcrossProcesses(AveragePrecision())
+    return loss(scores(4), TARGET, attribute=GROUPS if odd else None)
+
+
 def classes(odd: bool) -> Tensor:
     loss = AcrossProcesses(OneVsRest(AveragePrecision()))
     return loss(scores(4, 3 if odd else 2), TARGET)
@@ -105,6 +127,9 @@ BAD: dict[Callable[[bool], Tensor], str] = {
     modes: r"agree on the mode.*True on rank 0, False on rank 1",
     gradients: r"agree on torch.is_grad_enabled\(\), got True on rank 0, False on rank 1",
     objectives: "agree on the objective, got AveragePrecision on rank 0, SOPRC on rank 1",
+    no_attribute: r"attribute is needed: FairnessConstraint wants the group of each.*\(rank 1\)",
+    attribute_too_large: "attribute must lie between 0 and 1, got values from 0 to 2",
+    attribute_of_no_constraint: r"attribute is for FairnessConstraint, got Average.*\(rank 1\)",
     classes: r"agree on the shape of scores after the first dimension, got \(2,\) on rank 0",
     class_shapes: r"weight must have one row for each of the 4 items.*\(rank 1\)",
     not_a_number: "scores contains NaN",

@@ -159,7 +159,7 @@ def test_one_process_is_the_objective_itself():
 
 
 def test_wants_an_objective():
-    with pytest.raises(ValueError, match="objective must be an Objective or OneVsRest, got MSE"):
+    with pytest.raises(ValueError, match=r"OneVsRest or FairnessConstraint, got MSE"):
         AcrossProcesses(torch.nn.MSELoss())
 
 

@@ -45,6 +45,18 @@ def test_weights_and_options_are_passed_on():
     assert found.values[9].value == expected
 
 
+@pytest.mark.parametrize("kind", [list, np.array, lambda words: np.array(words, dtype=object)])
+def test_groups_may_be_words(kind):
+    scores, target, group = rows()
+    names = {2: "north", 5: "south", 9: "east"}
+    words = [names[each] for each in group.tolist()]
+    found = compare_groups(auroc, scores, target, kind(words), resamples=5)
+    known = compare_groups(auroc, scores, target, group, resamples=5)
+    assert {name: found.values[word] for name, word in names.items()} == known.values
+    assert (found.highest, found.lowest) == ("north", "south")
+    assert found.difference == known.difference
+
+
 def test_the_interval_covers_a_known_difference():
     # Two groups of one law: the true difference is 0.
     inside = 0

@@ -172,3 +172,12 @@ def test_ranks_are_the_fewest_that_can_pass_and_grow_by_a_fifth():
     assert ranks[-1] <= 10_000
     assert np.all(np.diff(ranks) / (ranks[:-1] - 1) < 0.25)
     assert len(ranks_to_test(10, 0.8, 0.05)) == 0
+
+
+def test_the_rates_on_rows_of_one_class():
+    point = choose_threshold([0.9, 0.8, 0.3, 0.1], [1, 0, 1, 0], "recall>=0.9")
+    flagged = point.at([0.5, 0.6, 0.1], [0, 0, 0])
+    assert (flagged.fpr.value, flagged.precision.value) == (pytest.approx(2 / 3), 0)
+    assert np.isnan(flagged.recall.value)
+    with pytest.raises(ValueError, match="at least one row that counts"):
+        point.at([], [])

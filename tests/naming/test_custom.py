@@ -49,6 +49,7 @@ def test_a_registered_object_is_copied_for_every_use():
         ("mine(1)", LogAUC, None, "one word"),
         ("mine", 3, None, "class or an objective, got 3"),
         ("mine", dict, None, "subclass of nn.Module, got the class dict"),
+        ("mine", torch.log1p, None, "a Python function that returns one, got <built-in"),
         ("mine", LogAUC, "no_metric", "no metric is called"),
     ],
 )

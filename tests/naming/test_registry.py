@@ -24,6 +24,7 @@ class Mine(XRisk):
     def __init__(self, margin: float = 1.0, other: Missing | None = None) -> None:
         super().__init__(f"squared_hinge({margin})", torch.log1p)
 NUMBER = 3
+SHARED = Mine(2.0)
 """
 
 
@@ -54,6 +55,16 @@ def test_a_name_that_a_person_has_typed_is_imported(module):
     assert metric_of("my_losses:Mine") == "auc"
 
 
+def test_an_object_of_a_module_is_copied_for_every_use(module):
+    REGISTRY.trust(["my_losses:SHARED"])
+    first, second = (rankwise.objective("my_losses:SHARED") for _ in range(2))
+    assert first is not second
+    assert first.inner.margin == second.inner.margin == 2.0
+    assert metric_of("my_losses:SHARED") == "auc"
+    with pytest.raises(ValueError, match="has no option"):
+        rankwise.objective("my_losses:SHARED(margin=3.0)")
+
+
 def test_files_that_are_trusted_may_import(module):
     REGISTRY.trusts_files = True
     assert find_objective(read("my_losses:Mine")).names == ("my_losses:Mine",)
@@ -63,7 +74,7 @@ def test_files_that_are_trusted_may_import(module):
     ("name", "why"),
     [
         ("my_losses:Yours", "AttributeError.*; check the spelling"),
-        ("my_losses:NUMBER", "must be a class or a function, got int"),
+        ("my_losses:NUMBER", "must be a class, a function or an objective, got int"),
         ("no_such_module:Mine", "ModuleNotFoundError.*in the working directory or installed"),
         ("my_losses:Mine(marge=2)", "has no option"),
     ],

@@ -212,6 +212,9 @@ def test_lists_masks_and_no_checks():
         ({"multiplier_rate": 0}, "multiplier_rate must be a finite number > 0"),
         ({"penalty": -1}, "penalty must be a finite number >= 0"),
         ({"ema_rate": 0}, r"ema_rate must be in \(0, 1\], got 0"),
+        ({"max_difference": "a"}, "max_difference must be a finite number, got 'a'"),
+        ({"ema_rate": None}, "ema_rate must be a finite number, got None"),
+        ({"penalty": "1"}, "penalty must be a finite number >= 0, got '1'"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -223,7 +226,10 @@ def test_bad_options_are_named(options, message):
     ("attribute", "message"),
     [
         (torch.tensor([0, 1]), r"attribute \(2,\) and scores \(4,\)"),
-        (torch.tensor([0, 1, 2, 0]), "attribute must lie between 0 and 1, got values from 0 to 2"),
+        (
+            torch.tensor([0, 1, 2, 0]),
+            "attribute must lie between 0 and 1, got values from 0 to 2; num_groups is 2",
+        ),
         (torch.tensor([0.0, 1.0, 0.0, 1.0]), "attribute must hold integers"),
         ([0, 1, 0, 1], "attribute must be a torch.Tensor"),
     ],

@@ -78,6 +78,30 @@ def test_the_card_of_a_comparison_names_data_interval_and_log_loss(tmp_path: Pat
     assert json.loads((out / "results.json").read_text())["verdict"] in text
 
 
+@pytest.mark.parametrize("part", ["train", "validation", "test"])
+def test_the_card_says_which_rows_its_numbers_are_of(part: str, tmp_path: Path) -> None:
+    found = {"ndcg@10": {"value": 0.5, "standard_error": 0.1, "queries": 7, "left_out": 0}}
+    parts = ["train", "validation", "test"]
+    known = dict.fromkeys(parts[: parts.index(part) + 1], found)
+    settings = {"model": "linear", "objective": "listnet", "metric": "ndcg@10"}
+    with RunFolder(tmp_path, "rank").opened() as folder:
+        folder.write("results.json", json.dumps({"results": known, "history": []}).encode())
+        data = {"train": "lists.txt", "clicks": "clicks.csv"}
+        folder.write("config.json", json.dumps({"data": data, "settings": settings}).encode())
+        folder.finish()
+    card = ModelCard.load(write_card(tmp_path, tmp_path / "README.md"))
+    assert ("rows that were held out" in card.content) == (part == "test")
+    assert ("no estimate for new rows" in card.content) == (part == "train")
+    (result,) = card.data.eval_results
+    kept = "held-out" if part == "test" else part
+    assert result.dataset_name == f"{kept} rows (private)"
+    assert result.metric_name == "ndcg@10 (95 % 0.3040 to 0.6960)"
+    assert "Compared with" not in card.content  # the other parts are no other models
+    assert ("| train | ndcg@10 | 0.5000 |" in card.content) == (part != "train")
+    assert f"| {part} queries | 7 |" in card.content
+    assert "| relevances of the training | clicks" in card.content
+
+
 def test_what_has_no_card_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no run"):
         write_card(tmp_path)

@@ -3,8 +3,14 @@ from __future__ import annotations
 import pytest
 import torch
 from datasets import Dataset
-from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from rankwise.objectives import NDCG, SOAP, SOPRC, AveragePrecision, ListNet, OneVsRest, PairwiseAUC
 from rankwise.text import BiEncoderLoss, SearchEvaluator
@@ -217,3 +223,14 @@ def test_other_arguments_are_checked(encoder, collection):
     for options in ({"scale": 0.0}, {"mini_batch_size": 0}):
         with pytest.raises(ValueError, match=next(iter(options))):
             BiEncoderLoss(encoder, ListNet(), **options)
+
+
+def test_a_static_embedding_trains_whole_and_refuses_mini_batches():
+    words = Tokenizer(models.WordLevel({"cat": 0, "dog": 1, "red": 2}, unk_token="red"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    static = SentenceTransformer(modules=[StaticEmbedding(words, embedding_dim=4)], device="cpu")
+    columns = [static.preprocess(texts) for texts in (["cat", "dog"], ["red cat", "red dog"])]
+    BiEncoderLoss(static, ListNet("uniform"))([dict(each) for each in columns]).backward()
+    assert static[0].embedding.weight.grad.abs().sum() > 0
+    with pytest.raises(ValueError, match="mini_batch_size cannot cut the texts of a StaticEmb"):
+        BiEncoderLoss(static, ListNet("uniform"), mini_batch_size=1)(columns)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 import sys
 import time
@@ -195,9 +197,46 @@ def test_a_command_without_steps_reports_its_results(tmp_path: Path) -> None:
     (run,) = client.search_runs([client.get_experiment_by_name("rankwise").experiment_id])
     assert run.data.params["model"] == "linear"
     known = json.loads((out / "results.json").read_text())["results"]["train"]
-    assert run.data.metrics["test/ndcg_at_10"] == known["ndcg@10"]["value"]
+    assert run.data.metrics["train/ndcg_at_10"] == known["ndcg@10"]["value"]
+    assert not any(name.startswith("test/") for name in run.data.metrics)  # there was no test
     kept = {each.path for each in client.list_artifacts(run.info.run_id)}
     assert {"index.html", "results.json", "config.json"} <= kept
+
+
+def test_a_resumed_command_without_steps_continues_its_run(tmp_path: Path) -> None:
+    from mlflow.tracking import MlflowClient
+
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(300, 2, generator=generator).tolist()
+    lines = ["a,b,y", *(f"{a},{b},{int(a > 0.5)}" for a, b in rows)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    target = f"file:{tmp_path}/mlruns"
+    call = ["compare", str(tmp_path / "rows.csv"), "--target", "y", "--out", str(tmp_path / "run")]
+    call += ["--candidates", "linear:log_loss", "--trials", "1", "--budget", "10s"]
+    for more in ([], ["--resume"], ["--resume"]):
+        done = CliRunner().invoke(app, [*call, *more, "--track", f"mlflow:{target}"])
+        assert done.exit_code == 0, done.output
+    client = MlflowClient(target)
+    (run,) = client.search_runs([client.get_experiment_by_name("rankwise").experiment_id])
+    assert run.info.status == "FINISHED"
+    known = json.loads((tmp_path / "run" / TRACKING).read_text())["runs"]
+    assert known == {f"mlflow:{target}": run.info.run_id}
+
+
+def test_a_server_that_does_not_answer_is_reported_within_seconds(tmp_path: Path) -> None:
+    with socket.socket() as taken:  # bound, and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        target = f"mlflow:http://127.0.0.1:{taken.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(UsageError, match="--track mlflow:http"), tracking([target], tmp_path):
+            pytest.fail("it has begun")
+    assert time.monotonic() - began < 30
+    assert "MLFLOW_HTTP_REQUEST_MAX_RETRIES" not in os.environ
+
+
+def test_one_string_is_no_list_of_trackers(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"pass \['mlflow'\]"), tracking("mlflow", tmp_path):
+        pytest.fail("it has begun")
 
 
 def test_every_training_command_has_the_option() -> None:

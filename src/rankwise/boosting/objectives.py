@@ -10,12 +10,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from torch import nn
 
 from rankwise._grammar import Spec, Value, canonical
 from rankwise.boosting._workers import join_workers
 from rankwise.boosting.gradient import Curvature, Gradient, ObjectiveGradient, log_loss_gradient
 from rankwise.boosting.noise import SAMPLES, NoisyGradient, check_noise
-from rankwise.boosting.rows import BoosterData, Floats, Rows, rows_of
+from rankwise.boosting.rows import BoosterData, Floats, Rows, require_data_set, rows_of
 from rankwise.checks import require_count
 from rankwise.naming import canonical_metric, metric_of, name_of
 from rankwise.naming import metric as named_metric
@@ -42,6 +43,10 @@ Through the true positive rate there is no gradient, so it is counted exactly.
 
 _RANGE = ("max_fpr", "min_fpr")  # what of a partial AUC is no option of its loss
 
+_NOT_OF_ROWS = (
+    'objective "{}" is not one of one score per row; use "ap", "auc", "opauc(max_fpr=.1)", '
+    '"tpauc(.5, .5)", "pap@10", "ndcg" or "listnet"'
+)
 _STATELESS = ("ap", "auc", "opauc", "tpauc", "ndcg")  # metrics with an objective without a memory
 
 
@@ -65,6 +70,7 @@ class BoosterObjective:
 
     def __call__(self, scores: ArrayLike, data: BoosterData) -> tuple[Floats, Floats]:
         """Return gradient and curvature of every row, for the next tree."""
+        require_data_set(data)
         done = self._rounds.get(data, 0)
         self._rounds[data] = done + 1
         rows = replace(rows_of(data), round=done)
@@ -190,6 +196,8 @@ def stateless_objective(name: str, *, prior: float | None = None, logits: bool =
     if prior is None and signature_of_objective(entry).defaults.get("prior") is EMPTY:
         prior = 0.5
     made = named_objective(name, prior=prior, num_items=1 if needs_items else None)
+    if entry.made_by is not None:
+        require_own_objective(name, made)
     remembers = made.state_dict() or getattr(made, "memory_by", None) is not None
     if remembers:
         metric = metric_of(name)
@@ -198,20 +206,29 @@ def stateless_objective(name: str, *, prior: float | None = None, logits: bool =
             f'objective "{name}" remembers earlier batches, and here every batch has all rows; '
             f'use "{instead}", which has no memory'
         )
-    if not isinstance(made, Objective) or not _scores_rows(made):
-        raise ValueError(
-            f'objective "{name}" is not one of one score per row; use "ap", "auc", '
-            '"opauc(max_fpr=.1)", "tpauc(.5, .5)", "pap@10", "ndcg" or "listnet"'
-        )
+    if not isinstance(made, Objective):
+        raise ValueError(_NOT_OF_ROWS.format(name))
+    try:
+        value = made(torch.tensor([0.0, 1.0]), torch.tensor([0, 1]))
+    except (ValueError, RuntimeError, IndexError, TypeError) as error:
+        if entry.made_by is not None:  # its author has to see what failed
+            raise ValueError(
+                f'objective "{name}" fails on two scores: {type(error).__name__}: {error}'
+            ) from error
+        raise ValueError(_NOT_OF_ROWS.format(name)) from error
+    if value.dim() > 0:
+        raise ValueError(_NOT_OF_ROWS.format(name))
     return made
 
 
-def _scores_rows(objective: Objective) -> bool:
-    try:
-        value = objective(torch.tensor([0.0, 1.0]), torch.tensor([0, 1]))
-    except (ValueError, RuntimeError, IndexError, TypeError):
-        return False
-    return bool(value.dim() == 0)
+def require_own_objective(name: str, made: nn.Module) -> None:
+    """Raise unless what a user has passed or registered is an objective of scores and target."""
+    if not isinstance(made, Objective):
+        raise ValueError(
+            f'objective "{name}" must be an Objective, which is called with scores and target, got '
+            f"{type(made).__name__}; derive it from rankwise.objectives.Objective, or train with "
+            "it in your own loop"
+        )
 
 
 def lightgbm_metric(name: str) -> Callable[[ArrayLike, BoosterData], tuple[str, float, bool]]:

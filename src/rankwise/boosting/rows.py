@@ -54,11 +54,22 @@ def relevant(target: NDArray[np.floating]) -> NDArray[np.bool_]:
     return target > target.mean() if len(target) and above.all() and np.ptp(target) > 0 else above
 
 
+def require_data_set(data: object) -> None:
+    """Raise where a wrapper for scikit-learn has called, which passes arrays and no lists."""
+    if not hasattr(data, "get_label"):
+        raise ValueError(
+            "objectives and metrics of boosters are for lightgbm.train and xgboost.train, which "
+            f"call them with a data set, got {type(data).__name__}; in place of LGBMClassifier or "
+            "XGBClassifier use rankwise.estimators.BoostedRanker"
+        )
+
+
 def rows_of(data: BoosterData) -> Rows:
     """Return the rows of a ``lightgbm.Dataset`` or an ``xgboost.DMatrix``.
 
     XGBoost keeps one weight per list where there are lists: it becomes that of all its rows.
     """
+    require_data_set(data)
     target = np.asarray(data.get_label(), dtype=np.float64)
     sizes = None
     if uint_info := getattr(data, "get_uint_info", None):  # XGBoost

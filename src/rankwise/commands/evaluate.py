@@ -180,8 +180,9 @@ def _show_evaluation(found: task.EvaluationResult, json: Path | None, out: Path 
     if found.points:
         from rankwise.tasks.compare import operating  # noqa: PLC0415  (it imports torch)
 
-        title = f"thresholds: rows with a {found.column} above are flagged; 95 % intervals"
-        show(report.Table(operating.HEADER, operating.lines(found.points)), title=title)
+        title = f"thresholds: rows with a {found.column} above are flagged"
+        table = report.Table(operating.HEADER, operating.lines(found.points))
+        show(table, title=title, words=("rate",))
         say(f"{rule}: {operating.meaning(point)}" for rule, point in found.points.items())
     for title, slices in task.slice_tables(found.slices):
         show(slices, title=title, words=("verdict",))

@@ -10,10 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.distributed.arguments import (
+    Wrapped,
     check_agreement,
     check_lists,
     first_items,
     join,
+    ranked,
     read_columns,
     restore_list_ids,
 )
@@ -23,7 +25,7 @@ from rankwise.distributed.sharded_memory import loaded_rows, memory_ids, sharded
 from rankwise.distributed.shared_pairs import shared_pairs
 from rankwise.eager import eager_only
 from rankwise.metrics.gather import is_distributed
-from rankwise.objectives import Objective, OneVsRest, XRisk
+from rankwise.objectives import FairnessConstraint, Objective, OneVsRest, XRisk
 
 
 class AcrossProcesses(nn.Module):
@@ -32,11 +34,13 @@ class AcrossProcesses(nn.Module):
     One-dimensional scores are parts of *one* list, scores with ``groups`` parts of lists with these
     ids (``list_ids`` then has one id for each group of this process); with leading dimensions every
     process has whole lists. With :class:`~rankwise.objectives.OneVsRest` the rows are items of the
-    same classes. Processes may have different numbers of items, or none.
+    same classes. With :class:`~rankwise.objectives.FairnessConstraint` every call has
+    ``attribute=``, and multipliers and averages are those of the joined batch. Processes may have
+    different numbers of items, or none.
 
-    Whole lists are not sent: each process computes the risk of its own, and receives the memory
-    updates of the others, in at most three messages. Lists that are spread over processes are
-    gathered, and long sums over their pairs (:func:`~rankwise.pairs.pair_sum`,
+    Whole lists are not sent, except under a constraint: each process computes the risk of its own,
+    and receives the memory updates of the others, in at most three messages. Lists that are spread
+    over processes are gathered, and long sums over their pairs (:func:`~rankwise.pairs.pair_sum`,
     :func:`~rankwise.pairs.pair_logsumexp`) are computed together: each process takes a share of
     the lists, or of the longer side of few lists. What is not a sum over pairs, such as a selection
     by rank, is computed by every process. Either way memories stay equal if they start equal, and
@@ -49,7 +53,7 @@ class AcrossProcesses(nn.Module):
     both. Without a process group it is the objective itself.
 
     Args:
-        objective: The objective.
+        objective: The objective, under a constraint or not.
 
     Raises:
         ValueError: On all processes, if the arguments of one are invalid or they disagree.
@@ -63,11 +67,12 @@ class AcrossProcesses(nn.Module):
         tensor(0.2500)
     """
 
-    def __init__(self, objective: Objective | OneVsRest) -> None:
+    def __init__(self, objective: Wrapped) -> None:
         super().__init__()
-        if not isinstance(objective, (Objective, OneVsRest)):
+        if not isinstance(objective, (Objective, OneVsRest, FairnessConstraint)):
             raise ValueError(
-                f"objective must be an Objective or OneVsRest, got {type(objective).__name__}"
+                "objective must be an Objective, OneVsRest or FairnessConstraint, got "
+                f"{type(objective).__name__}"
             )
         self.objective = objective
 
@@ -83,27 +88,35 @@ class AcrossProcesses(nn.Module):
         list_ids: Tensor | None = None,
         item_ids: Tensor | None = None,
         previous_scores: Tensor | None = None,
+        attribute: Tensor | None = None,
     ) -> Tensor:
-        """Compute the objective of the joined batch; see :meth:`Objective.forward`."""
+        """Compute the objective of the joined batch; see :meth:`Objective.forward`.
+
+        ``attribute`` is for :class:`~rankwise.objectives.FairnessConstraint`.
+        """
         given = {"target": target, "mask": mask, "groups": groups, "weight": weight}
         given |= {"list_ids": list_ids, "item_ids": item_ids, "previous_scores": previous_scores}
+        given |= {"attribute": attribute}
         arguments = {name: value for name, value in given.items() if value is not None}
         loss: Tensor
         if not is_distributed():
             loss = self.objective(scores, **arguments)
             return loss
         message = self._message({"scores": scores, **arguments})
-        own_lists = message.facts["kind"] == "lists"
+        # The metrics of groups are of the lists of all processes, so that these are joined.
+        joins_lists = isinstance(self.objective, FairnessConstraint)
+        own_lists = message.facts["kind"] == "lists" and not joins_lists
         if own_lists:
             # Whole lists are not sent: other processes only need to know whether they are valid.
             message = replace(message, columns=first_items(message.columns))
             if message.facts["sharded"] and scores.numel():
-                message.columns["memory_ids"] = memory_ids(self.objective, arguments)
+                message.columns["memory_ids"] = memory_ids(ranked(self.objective), arguments)
         if own_lists and scores.numel() and not message.facts["sharded"]:
             return self._share(scores, arguments, ProcessGroupExchange(message, check_headers))
         messages = all_gather(message, scores.device)
         check_headers(messages)
-        if any(p.facts["kind"] == "lists" and p.columns["scores"].numel() for p in messages):
+        whole_lists = [p.facts["kind"] == "lists" and p.columns["scores"].numel() for p in messages]
+        if any(whole_lists) and not joins_lists:
             if not message.facts["sharded"]:
                 return self._share(scores, arguments, ProcessGroupExchange(received=messages))
             with loaded_rows(self.objective, all_memory_ids(messages)):
@@ -120,7 +133,7 @@ class AcrossProcesses(nn.Module):
         together = len({p.facts["backward"] for p in messages}) == 1
         with ExitStack() as stack:
             if message.facts["sharded"]:
-                ids = memory_ids(self.objective, {"scores": everything, **columns})
+                ids = memory_ids(ranked(self.objective), {"scores": everything, **columns})
                 stack.enter_context(loaded_rows(self.objective, ids))
             if together:
                 stack.enter_context(shared_pairs())
@@ -200,7 +213,8 @@ class AcrossProcesses(nn.Module):
         except ValueError as error:
             problem, kind, columns = str(error), None, {"scores": arguments["scores"].new_empty(0)}
         facts = {**self._facts(kind, problem), "backward": arguments["scores"].requires_grad}
-        if kind == "lists":  # the updates of a memory: one for each list, or for each positive
+        if kind == "lists" and isinstance(self.objective, Objective):
+            # The updates of a memory: one for each list, or for each positive.
             by_item = getattr(self.objective, "memory_by", None) == "item"
             rows = (columns["target"] > 0).sum() if by_item else len(columns["scores"])
             facts["rows"] = int(rows)

@@ -15,10 +15,12 @@ from torch import Tensor
 from rankwise.checks import require_same_device, require_same_shape
 from rankwise.distributed.gather import Message, concatenate, require_equal
 from rankwise.metrics.metric import WORDS
-from rankwise.objectives import Objective, OneVsRest
+from rankwise.objectives import FairnessConstraint, Objective, OneVsRest
 from rankwise.objectives._batch import CallArguments
 
 Kind = Literal["items", "groups", "lists", "classes"]
+Wrapped = Objective | OneVsRest | FairnessConstraint
+"""What can be computed over the joined batch of all processes."""
 
 _DESCRIPTIONS = {**WORDS, "classes": "logits, items by classes"}
 _MUST_AGREE = {
@@ -29,18 +31,32 @@ _MUST_AGREE = {
 }
 
 
+def ranked(objective: Wrapped) -> Objective | OneVsRest:
+    """Return the objective without its constraint."""
+    return objective.objective if isinstance(objective, FairnessConstraint) else objective
+
+
 def read_columns(
-    objective: Objective | OneVsRest, arguments: dict[str, Tensor]
+    objective: Wrapped, arguments: dict[str, Tensor]
 ) -> tuple[Kind, dict[str, Tensor]]:
     """Return the kind of the arguments, and columns with one row per item, or per whole list.
 
     An id per list becomes one per item where a list can be spread over processes.
     """
-    if isinstance(objective, OneVsRest):
+    constrained = isinstance(objective, FairnessConstraint)
+    if constrained != ("attribute" in arguments):
+        raise ValueError(
+            "attribute is needed: FairnessConstraint wants the group of each item"
+            if constrained
+            else "attribute is for FairnessConstraint, got "
+            f"{type(objective).__name__}; leave it out"
+        )
+    inner = ranked(objective)
+    if isinstance(inner, OneVsRest):
         return "classes", _by_class(arguments)
     columns = dict(arguments)
     for by in ("list", "item"):  # accepted by every objective, used by those with a memory
-        if objective.memory_by != by:
+        if inner.memory_by != by:
             columns.pop(f"{by}_ids", None)
     scores, groups = columns["scores"], columns.get("groups")
     if scores.dim() == 0:
@@ -87,8 +103,9 @@ def restore_list_ids(columns: dict[str, Tensor]) -> dict[str, Tensor]:
     return {**columns, "list_ids": low}
 
 
-def check_lists(objective: Objective | OneVsRest, columns: dict[str, Tensor]) -> None:
+def check_lists(objective: Wrapped, columns: dict[str, Tensor]) -> None:
     """Raise what the objective would raise later, while other processes wait for this one."""
+    objective = ranked(objective)
     assert isinstance(objective, Objective)
     if columns["scores"].numel() == 0:  # a process without lists needs no ids
         return

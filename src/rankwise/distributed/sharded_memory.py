@@ -16,9 +16,9 @@ from torch.nn.functional import pad
 from rankwise.memory import MovingAverage
 from rankwise.memory._shard import Shard
 from rankwise.metrics.gather import gather_equal, is_distributed
-from rankwise.objectives import Objective, OneVsRest
+from rankwise.objectives import FairnessConstraint, Objective, OneVsRest
 
-Sharded = TypeVar("Sharded", Objective, OneVsRest)
+Sharded = TypeVar("Sharded", Objective, OneVsRest, FairnessConstraint)
 
 
 def shard_memories(objective: Sharded) -> Sharded:
@@ -49,7 +49,9 @@ def shard_memories(objective: Sharded) -> Sharded:
         >>> loss.objective.average.value.shape  # one process has all rows
         torch.Size([1000, 2])
     """
-    inner = objective.objective if isinstance(objective, OneVsRest) else objective
+    inner: Objective = (
+        objective.objective if isinstance(objective, OneVsRest | FairnessConstraint) else objective
+    )
     size = inner.memory_size
     memories = [m for m in inner.modules() if isinstance(m, MovingAverage) and m.num_items == size]
     if size == 1 or not memories:

@@ -59,14 +59,23 @@ def _effective(mass: Floats) -> float:
     return float(mass.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
-def read_levels(scores: Array, target: Array, mask: Array | None, weight: Array | None) -> Levels:
-    """Return the levels of one list of both classes."""
+def read_levels(
+    scores: Array,
+    target: Array,
+    mask: Array | None,
+    weight: Array | None,
+    *,
+    both_classes: bool = True,
+) -> Levels:
+    """Return the levels of one list, of both classes unless they need not be there."""
     items = read_items(scores, target, mask, None, weight).checked(graded=False)
     if items.scores.ndim != 1:
         raise ValueError(f"scores must be one list, got shape {tuple(items.scores.shape)}")
     given = None if items.weight is None else items.weight.double().cpu().numpy()
     positive = (items.target > 0).cpu().numpy()
     levels = Levels.of(items.scores.double().cpu().numpy(), positive, given)
-    if not len(levels.score) or not (levels.true[-1] > 0 and levels.false[-1] > 0):
+    if not len(levels.score):
+        raise ValueError("scores must have at least one row that counts, got none")
+    if both_classes and not (levels.true[-1] > 0 and levels.false[-1] > 0):
         raise ValueError("target must have both classes to choose a threshold by")
     return levels

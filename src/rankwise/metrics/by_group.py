@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from rankwise.checks import require_same_shape
 from rankwise.metrics.bootstrap import bootstrap_interval
@@ -20,7 +22,7 @@ class GroupComparison:
     """A metric by group, and the difference of the highest and the lowest value.
 
     Attributes:
-        values: Value with its interval, by group id.
+        values: Value with its interval, by group.
         highest, lowest: The groups with the highest and the lowest value.
         difference: Their comparison. With more than two groups the two are chosen by their values,
             so that the difference is too large on average where all groups are alike.
@@ -33,9 +35,9 @@ class GroupComparison:
         (0, 1, 1.0)
     """
 
-    values: dict[int, Interval]
-    highest: int
-    lowest: int
+    values: dict[int | str, Interval]
+    highest: int | str
+    lowest: int | str
     difference: Comparison
 
 
@@ -43,7 +45,7 @@ def compare_groups(
     metric: Callable[..., object],
     scores: Array,
     target: Array,
-    attribute: Array,
+    attribute: Array | Sequence[str],
     *,
     level: float = 0.95,
     resamples: int = 1000,
@@ -59,7 +61,7 @@ def compare_groups(
     Args:
         metric: Function of :mod:`rankwise.metrics`, such as :func:`auroc`.
         scores, target, weight: One list, see :mod:`rankwise.metrics`.
-        attribute: Group of each item, integers of the shape of ``scores``.
+        attribute: Group of each item, integers or words, of the shape of ``scores``.
         level: Confidence level.
         resamples: Number of bootstrap resamples.
         seed: Seed of the resamples.
@@ -81,20 +83,22 @@ def compare_groups(
         >>> found.highest, found.difference.low > 0
         (0, True)
     """
-    items, labels, ids = to_tensor(scores), to_tensor(target), to_tensor(attribute)
+    items, labels = to_tensor(scores), to_tensor(target)
+    words, ids = _read_groups(attribute)
     weights = None if weight is None else to_tensor(weight)
     require_same_shape("attribute", ids, "scores", items)
     if items.ndim != 1 or ids.is_floating_point():
         raise ValueError(
-            "scores must be one list and attribute integers, got shape "
+            "scores must be one list and attribute integers or words, got shape "
             f"{tuple(items.shape)} and {ids.dtype}"
         )
-    names = [int(each) for each in torch.unique(ids)]
+    found = [int(each) for each in torch.unique(ids)]
+    names: list[int | str] = [words[each] if words else each for each in found]
     if len(names) < 2:
         raise ValueError(f"attribute must have at least two groups, got {names}")
-    values = {}
-    for name in names:
-        rows = ids == name
+    values: dict[int | str, Interval] = {}
+    for number, name in zip(found, names, strict=True):
+        rows = ids == number
         if len(torch.unique(labels[rows] > 0)) < 2:
             raise ValueError(
                 f"attribute must have groups with both classes, got one class in group {name}; "
@@ -114,3 +118,13 @@ def compare_groups(
     return GroupComparison(
         values, highest, lowest, compare_independent(values[highest], values[lowest])
     )
+
+
+def _read_groups(attribute: Array | Sequence[str]) -> tuple[list[str], Tensor]:
+    """Return the words of the groups, none where they are numbers, and the number of each item."""
+    if not isinstance(attribute, Tensor):
+        given = np.asarray(attribute)
+        if given.dtype.kind in "UTO":  # strings of numpy, and objects such as those of pandas
+            words, numbers = np.unique(given.astype(str), return_inverse=True)
+            return words.tolist(), torch.from_numpy(numbers.reshape(given.shape))
+    return [], to_tensor(attribute)

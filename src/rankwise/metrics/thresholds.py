@@ -77,8 +77,11 @@ class OperatingPoint:
         return _share(self.flagged, rows, sum(self.sizes) / rows if rows else 0.0)
 
     def at(self, scores: Array, target: Array, *, weight: Array | None = None) -> OperatingPoint:
-        """Return the same threshold with its rates on other rows, such as those of a test."""
-        found = read_levels(scores, target, None, weight)
+        """Return the same threshold with its rates on other rows, such as those of a test.
+
+        A rate of a class that these rows do not have is NaN.
+        """
+        found = read_levels(scores, target, None, weight, both_classes=False)
         last = int((found.score > self.threshold).sum()) - 1
         return _point(self.rule, found, last, self.threshold, self.reason)
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from torch import nn
 
 from rankwise._grammar import parse
+from rankwise.naming.copies import Copies
 from rankwise.naming.lookup import objective as objective_of_name
 from rankwise.naming.registry import OBJECT, REGISTRY, entry_of
 from rankwise.naming.table import find_metric, own_objective, read
@@ -76,22 +77,15 @@ def register(
         )
     if metric is not None:
         find_metric(read(metric))
-    REGISTRY.add(entry_of(name, made_by, metric=metric, use=use))
+    try:
+        entry = entry_of(name, made_by, metric=metric, use=use)
+    except (TypeError, ValueError) as error:  # a function of C, whose arguments nobody knows
+        raise ValueError(
+            f"objective must be a class, an objective or a Python function that returns one, got "
+            f"{objective!r}"
+        ) from error
+    REGISTRY.add(entry)
     return objective
-
-
-class Copies:
-    """Makes copies of one objective: every training has parameters and a memory of its own."""
-
-    def __init__(self, module: nn.Module) -> None:
-        self.module = module
-        self.graded = bool(getattr(module, "graded", False))
-        self.metric = getattr(module, "metric", None)
-        self.__module__, self.__qualname__ = type(module).__module__, type(module).__qualname__
-
-    def __call__(self) -> nn.Module:
-        """Return a copy."""
-        return copy.deepcopy(self.module)
 
 
 _NAMES: weakref.WeakKeyDictionary[nn.Module, str] = weakref.WeakKeyDictionary()

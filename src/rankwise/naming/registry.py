@@ -121,7 +121,7 @@ def _key(name: str) -> str:
 
 
 def _found(path: str, where: str) -> Callable[..., Any]:
-    """Import ``module:object``."""
+    """Import ``module:object``: a class, a function that makes objectives, or an objective."""
     try:
         found: object = imported(path)
     except Exception as error:  # the module may raise anything
@@ -130,6 +130,15 @@ def _found(path: str, where: str) -> Callable[..., Any]:
             f"{where} cannot be imported from {path}: {why}; check the spelling, and that the "
             "module is in the working directory or installed"
         ) from error
+    if "torch" in sys.modules and not inspect.isclass(found):  # else it is no objective
+        from torch import nn  # noqa: PLC0415  (names alone do without torch)
+
+        from rankwise.naming.copies import Copies  # noqa: PLC0415
+
+        if isinstance(found, nn.Module):
+            return Copies(found)
     if not callable(found):
-        raise ValueError(f"{where} must be a class or a function, got {type(found).__name__}")
+        raise ValueError(
+            f"{where} must be a class, a function or an objective, got {type(found).__name__}"
+        )
     return found

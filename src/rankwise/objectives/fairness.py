@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -49,9 +49,9 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
     better one loses: look at both.
 
     The state is in the buffers ``multipliers`` and ``averages``, which neither ``eval()`` nor
-    ``torch.no_grad()`` changes. A batch in which a group cannot be ranked says nothing of it. Under
-    ``DistributedDataParallel`` let the wrapped module hold the loss: its buffers are those of the
-    first process.
+    ``torch.no_grad()`` changes. A batch in which a group cannot be ranked says nothing of it. Of
+    several processes, :class:`~rankwise.distributed.AcrossProcesses` computes the constraint of
+    their joined batch.
 
     Args:
         objective: The objective R, with ``reduction="mean"``.
@@ -105,6 +105,8 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
             )
         require_count("num_groups", num_groups, minimum=2)
         require_one_of("metric", metric, ("auc", "xauc", "ap"))
+        require_number("max_difference", max_difference)
+        require_number("ema_rate", ema_rate)
         if not 0 <= max_difference < 1:
             raise ValueError(f"max_difference must be in [0, 1), got {max_difference!r}")
         require_positive("multiplier_rate", multiplier_rate)
@@ -154,16 +156,18 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
             item_ids=item_ids,
             previous_scores=previous_scores,
         )
-        shared = {"groups": groups, "weight": weight}
-        members = [self._members(target, attribute, g, mask) for g in range(self.num_groups)]
-        values = torch.stack([self._value(scores, target, m, shared) for m in members])
+        given = {"scores": scores, "target": target, "groups": groups, "weight": weight}
+        members = [
+            _items_of(given, self._members(target, attribute, group, mask))
+            for group in range(self.num_groups)
+        ]
+        values = torch.stack([self._value(**items) for items in members])
         known = ~values.isnan()
         violation = self._violation(values, known)
         factors = self._factors(violation, known)
         for group in known.nonzero().flatten().tolist():
-            risk = self.group_risk(scores, target, mask=members[group], **shared)
             factor = factors[group].sum() - factors[:, group].sum()
-            loss = loss + factor * risk
+            loss = loss + factor * self.group_risk(**members[group])
         loss = loss - self.max_difference * factors.sum()
         if self.averages.learns:
             self.multipliers.add_(violation, alpha=self.multiplier_rate).clamp_(min=0)
@@ -174,7 +178,8 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
         require_same_shape("attribute", attribute, "scores", scores)
         require_same_device("attribute", attribute, "scores", scores)
         fits = mask is not None and mask.dtype == torch.bool and mask.shape == attribute.shape
-        require_ids("attribute", attribute[mask] if fits else attribute, self.num_groups)
+        given = attribute[mask] if fits else attribute
+        require_ids("attribute", given, self.num_groups, what="num_groups is")
 
     def _members(
         self, target: Tensor, attribute: Tensor, group: int, mask: Tensor | None
@@ -186,11 +191,16 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
         return inside if mask is None else inside & mask
 
     def _value(
-        self, scores: Tensor, target: Tensor, mask: Tensor, shared: dict[str, Tensor | None]
+        self,
+        scores: Tensor,
+        target: Tensor,
+        groups: Tensor | None,
+        weight: Tensor | None,
+        mask: Tensor | None = None,
     ) -> Tensor:
         """The mean metric of the lists that have both classes; NaN where there is none."""
         function = average_precision if self.metric == "ap" else auroc
-        items = read_items(scores.detach(), target, mask, shared["groups"], shared["weight"])
+        items = read_items(scores.detach(), target, mask, groups, weight)
         return setting_of(function, {}).values(items).nanmean()
 
     def _violation(self, values: Tensor, known: Tensor) -> Tensor:
@@ -206,3 +216,10 @@ class FairnessConstraint(ReprFromOptions, nn.Module):
         """κ_gh of the pairs of groups that the batch has."""
         factors = (self.multipliers + self.penalty * violation).clamp_min(0)
         return factors * (known & known.unsqueeze(1))
+
+
+def _items_of(given: dict[str, Tensor | None], members: Tensor) -> dict[str, Any]:
+    """Return the arguments of a call of these items: as many as there are, or all with a mask."""
+    if members.dim() > 1:  # lists of one length
+        return {**given, "mask": members}
+    return {name: None if each is None else each[members] for name, each in given.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -19,6 +19,16 @@ _TASKS = {
     "recommend": ("recommendation", "Recommendation"),
     "classify": ("image-classification", "Image classification"),
     "retrieval": ("image-feature-extraction", "Image retrieval"),
+}
+_ROWS = {
+    "test": "rows that were held out",
+    "validation": "the validation rows, by which the training was chosen",
+    "train": "the rows of the training",
+}
+_LIMITS = {
+    "test": "The numbers hold for rows like those that were held out.",
+    "validation": "No rows were held out for a test: on new rows expect lower numbers.",
+    "train": "No rows were held out: these numbers are no estimate for new rows.",
 }
 _UNKNOWN_TASKS = ("recommendation",)  # which the Hub has not among its pipeline tags
 _LOAD = {
@@ -75,16 +85,17 @@ def card_text(summary: Summary, name: str) -> str:
         f"{summary.model or 'A model'}. Made by `rankwise {summary.command}` "
         f"(rankwise {summary.version}).",
         "## Results",
-        "On rows that were held out" + (f"; chosen by {main.name}." if main else "."),
+        f"On {_ROWS[summary.part]}" + (f"; chosen by {main.name}." if main else "."),
         _table(("metric", "value", "95 % interval"), [_row(each) for each in summary.results]),
-        *(["## Compared with", _compared(summary)] if summary.compared else []),
+        *(["## Compared with", _others("model", summary.compared)] if summary.compared else []),
+        *(["## Other parts", _others("part", summary.parts)] if summary.parts else []),
         "## Data",
         _table(("fact", "value"), [(key, _cell(v)) for key, v in summary.data.items()]),
         "## Settings",
         _table(("setting", "value"), [(k, _cell(v)) for k, v in summary.settings.items()]),
         "## Limits",
-        "The numbers hold for rows like those that were held out. Scores rank rows; where the data "
-        "or the share of positives changes, measure again and calibrate again.",
+        f"{_LIMITS[summary.part]} Scores rank rows; where the data or the share of positives "
+        "changes, measure again and calibrate again.",
         *([_list(summary.remarks)] if summary.remarks else []),
         "## How to load",
         "Every file has its SHA-256 in it, which is verified; nothing is unpickled.",
@@ -96,6 +107,7 @@ def card_text(summary: Summary, name: str) -> str:
 def metadata(summary: Summary, name: str) -> dict[str, object]:
     """Return the metadata of the card, as the Hub reads it."""
     kind, words = _TASKS[summary.command]
+    part = "held-out rows" if summary.part == "test" else f"{summary.part} rows"
     known = [each for each in summary.results if math.isfinite(each.value)]
     dataset = str(summary.data.get("SHA-256 of the file") or summary.data.get("kind") or "private")
     found: dict[str, object] = {
@@ -108,9 +120,9 @@ def metadata(summary: Summary, name: str) -> dict[str, object]:
                 "results": [
                     {
                         "task": {"type": kind, "name": words},
-                        "dataset": {"type": "private", "name": f"held-out rows ({dataset[:16]})"},
+                        "dataset": {"type": "private", "name": f"{part} ({dataset[:16]})"},
                         "metrics": [
-                            {"type": each.name, "name": str(each), "value": round(each.value, 6)}
+                            {"type": each.name, "name": each.title, "value": round(each.value, 6)}
                             for each in known
                         ],
                     }
@@ -125,9 +137,9 @@ def metadata(summary: Summary, name: str) -> dict[str, object]:
     return found
 
 
-def _compared(summary: Summary) -> str:
-    rows = [(name, *_row(each)) for name, found in summary.compared.items() for each in found]
-    return _table(("model", "metric", "value", "95 % interval"), rows)
+def _others(kind: str, others: Mapping[str, tuple[Result, ...]]) -> str:
+    rows = [(name, *_row(each)) for name, found in others.items() for each in found]
+    return _table((kind, "metric", "value", "95 % interval"), rows)
 
 
 def _row(result: Result) -> tuple[str, str, str]:

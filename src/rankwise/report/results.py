@@ -21,18 +21,19 @@ _IMAGE_METRICS = ("map", "auroc", "partial_auroc", "top_1", "r_precision", "map_
 
 @dataclass(frozen=True)
 class Result:
-    """A metric on the rows that were held out, with its 95 % interval where it is known."""
+    """A metric on the rows of a part, with its 95 % interval where it is known."""
 
     name: str
     value: float
     low: float = math.nan
     high: float = math.nan
 
-    def __str__(self) -> str:
-        """Return the value with its interval."""
+    @property
+    def title(self) -> str:
+        """The name with the interval."""
         if math.isnan(self.low) or math.isnan(self.high):
-            return f"{self.value:.4f}"
-        return f"{self.value:.4f} (95 % {self.low:.4f} to {self.high:.4f})"
+            return self.name
+        return f"{self.name} (95 % {self.low:.4f} to {self.high:.4f})"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class Summary:
     settings: Mapping[str, object]
     data: Mapping[str, object]  # facts by name
     results: tuple[Result, ...]  # the first one is that of the metric it was chosen by
+    part: str = "test"  # of the results: test, or validation or train where there is no test
     compared: Mapping[str, tuple[Result, ...]] = field(default_factory=dict)  # by name of a model
+    parts: Mapping[str, tuple[Result, ...]] = field(default_factory=dict)  # others, of this model
     remarks: tuple[str, ...] = ()
     model: str = ""  # what was trained, in words
 
@@ -102,21 +105,30 @@ def _estimated(name: str, found: Any) -> Result:
 def _other(folder: Path, command: str) -> dict[str, Any]:
     results = read_json(folder / "results.json")
     settings: Any
+    files: Mapping[str, object] = {}
     if (folder / "config.yaml").is_file():
         settings = parse_yaml((folder / "config.yaml").read_text("utf-8"))
     else:
-        settings = read_json(folder / "config.json")["settings"]
+        config = read_json(folder / "config.json")
+        settings, files = config["settings"], config.get("data", {})
     named = _READERS[command](results, settings)
     *_, main = named
     model = " ".join(str(settings[key]) for key in ("model", "objective") if settings.get(key))
     section = settings.get("objective")
     if isinstance(section, Mapping):
         model = str(section.get("name", ""))
+    others = {name: found for name, found in named.items() if name != main}
+    parts = command == "rank"  # else they are models
+    facts = dict(_facts(results, settings))
+    if parts and "clicks" in files:
+        facts["relevances of the training"] = "clicks divided by the propensity of their position"
     return {
         "settings": settings,
-        "data": dict(_facts(results, settings)),
+        "data": facts,
         "results": named[main],
-        "compared": {name: found for name, found in named.items() if name != main},
+        "part": main if parts else "test",
+        "compared": {} if parts else others,
+        "parts": others if parts else {},
         "remarks": tuple(map(str, results.get("notes", ()))),
         "model": model,
     }
@@ -127,6 +139,8 @@ def _facts(results: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[
     if isinstance(data, Mapping):
         yield "kind", data.get("kind")
     yield from dict(results.get("counts", {})).items()
+    for part, metrics in results.get("results", {}).items():  # of rank
+        yield f"{part} queries", max((found["queries"] for found in metrics.values()), default=None)
     for name, found in results.items():
         if isinstance(found, Mapping) and "images" in found:
             yield f"test images ({name})", found["images"]

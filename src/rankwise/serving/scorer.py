@@ -141,8 +141,12 @@ def load_scorer(path: str | Path) -> Scorer:
 def _load_ranker(path: Path) -> RankerScorer:
     with foreign_errors(f"{path}: is not a model that Ranker.save wrote", ours_too=True):
         header, parts = read_ranker(path)
-        require_two_classes(parts)
-        return RankerScorer(_raw_scores(header, parts), **ranker_parts(header, parts))
+    with foreign_errors(f"{path}: is not a model that Ranker.save wrote"):
+        try:
+            require_two_classes(parts)
+            return RankerScorer(_raw_scores(header, parts), **ranker_parts(header, parts))
+        except UsageError as error:  # a model, but not one for numpy
+            raise UsageError(f"{path}: {error}") from error
 
 
 def require_two_classes(parts: Parts) -> None:

@@ -125,6 +125,11 @@ class BiEncoderLoss(CachedLossMixin, nn.Module):
                 f"got {len(features)} columns"
             )
         if self.uses_gradient_cache:
+            if any("offsets" in column for column in features):
+                raise ValueError(
+                    "mini_batch_size cannot cut the texts of a StaticEmbedding, which are one flat "
+                    "tensor; leave it out, such a model needs little memory"
+                )
             loss: Tensor = self.forward_cached(features, labels)
             return loss
         return self.calculate_loss(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwise.errors import foreign_errors
-from rankwise.files import parse_json
+from rankwise.files import parse_json, write_whole
 from rankwise.training.trackers import Tracker, make_tracker
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def tracking(targets: Sequence[str], out: Path) -> Iterator[None]:
 
     Raises:
         UsageError: No tracker has this name, or one cannot be reached.
+        ValueError: ``targets`` is one string.
 
     Example:
         >>> import tempfile
@@ -53,6 +54,8 @@ def tracking(targets: Sequence[str], out: Path) -> Iterator[None]:
         >>> with tracking(["tensorboard"], Path(tempfile.mkdtemp())):
         ...     pass  # fit(make_task, out, "classify")
     """
+    if isinstance(targets, str):
+        raise ValueError(f"targets must be a list of trackers, got {targets!r}: pass [{targets!r}]")
     trackers = [make_tracker(text) for text in targets]  # refused before the training
     if not trackers or os.environ.get("RANK", "0") != "0":
         yield
@@ -78,10 +81,23 @@ def tracked(folder: RunFolder | None, settings: Mapping[str, object]) -> Session
     return active.start(folder, settings)
 
 
+class _Finished:
+    """The folder of a command that has ended, where no file is a part of the run any more."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self, name: str) -> bytes | None:
+        return (self.path / name).read_bytes() if (self.path / name).is_file() else None
+
+    def write(self, name: str, content: bytes) -> Path:
+        return write_whole(self.path / name, content)
+
+
 class Session:
     """The runs of one training, one in each tracker."""
 
-    def __init__(self, targets: Sequence[str], folder: RunFolder) -> None:
+    def __init__(self, targets: Sequence[str], folder: RunFolder | _Finished) -> None:
         self.folder = folder
         known = folder.read(TRACKING)
         with foreign_errors(f"{folder.path / TRACKING}: is not a file of runs of trackers"):
@@ -141,9 +157,9 @@ class Tracking:
         if not own:  # trained without steps: an estimator, a closed form
             trackers = [make_tracker(text) for text in self.targets]
             settings = dict(_flat({} if summary is None else summary.settings))
-            for tracker in trackers:
-                tracker.start(self.out.name, self.out, settings)
-            self.others = trackers
+            session = Session(self.targets, _Finished(self.out))
+            session.start(settings)
+            trackers = self.others = list(session.trackers.values())
         values = {} if summary is None else dict(_values(summary))
         step = own[0].step if own else 0
         for tracker in trackers:
@@ -162,11 +178,11 @@ class Tracking:
 
 
 def _values(summary: Summary) -> Iterator[tuple[str, float]]:
-    """Yield the results on rows held out, and those of the models it was compared with."""
-    for result in summary.results:
-        yield f"test/{result.name}", result.value
+    """Yield the results by part, and those of the models it was compared with."""
+    for part, results in {**summary.parts, summary.part: summary.results}.items():
+        yield from ((f"{part}/{result.name}", result.value) for result in results)
     for name, others in summary.compared.items():
-        yield from ((f"test/{result.name}/{name}", result.value) for result in others)
+        yield from ((f"{summary.part}/{result.name}/{name}", result.value) for result in others)
 
 
 def _flat(settings: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 from abc import ABC, abstractmethod
@@ -16,6 +17,7 @@ from rankwise.extras import require
 _MLFLOW_NAME = re.compile(r"[^\w\-. /:]")  # what a name must not have there
 _MLFLOW_PARAM = 6000  # letters of a value, at most
 _MLFLOW_BATCH = 100  # parameters of a request, at most
+_MLFLOW_RETRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 _PROJECT = "rankwise"  # name of the experiment or project
 
 
@@ -86,8 +88,15 @@ class MLflowTracker(Tracker):
     def check(self) -> None:
         from mlflow.tracking import MlflowClient  # noqa: PLC0415
 
-        with foreign_errors(f"--track mlflow{':' if self.target else ''}{self.target or ''}"):
-            MlflowClient(self.target).get_experiment_by_name(_PROJECT)
+        # A training is to be refused within seconds, though it may retry for minutes once it runs.
+        retries = os.environ.get(_MLFLOW_RETRIES)
+        os.environ.setdefault(_MLFLOW_RETRIES, "1")
+        try:
+            with foreign_errors(f"--track mlflow{':' if self.target else ''}{self.target or ''}"):
+                MlflowClient(self.target).get_experiment_by_name(_PROJECT)
+        finally:
+            if retries is None:
+                del os.environ[_MLFLOW_RETRIES]
 
     def start(
         self, name: str, folder: Path, settings: Mapping[str, object], run: str | None = None
@@ -223,7 +232,7 @@ def make_tracker(text: str) -> Tracker:
         >>> make_tracker("mlflow:file:mlruns").target
         'file:mlruns'
     """
-    name, colon, target = text.partition(":")
+    name, colon, target = str(text).partition(":")
     if name not in TRACKERS or (colon and not target):
         raise UsageError(
             f"--track must be one of {', '.join(TRACKERS)}, with a target after a colon if it is "

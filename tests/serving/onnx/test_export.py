@@ -10,10 +10,13 @@ import onnxruntime
 import polars as pl
 import pytest
 from tests.serving.models import NUMPY, fitted, plain_columns, table, unseen
+from tests.tasks.ranking.cases import written
+from typer.testing import CliRunner
 
+from rankwise.cli import app
 from rankwise.data.reading import Reading, Rule
 from rankwise.errors import UsageError
-from rankwise.estimators import BoostedRanker, LinearRanker
+from rankwise.estimators import BoostedRanker, LinearRanker, Ranker
 from rankwise.serving import export_onnx
 from rankwise.tasks.compare.model import Member, Model
 
@@ -101,3 +104,16 @@ def test_what_has_no_graph_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such model"):
         export_onnx(tmp_path / "none", tmp_path / "m.onnx")
     assert not (tmp_path / "m.onnx").exists()
+
+
+@pytest.mark.parametrize("model", ["linear", "boosted", "mlp"])
+def test_a_run_of_rank_gives_the_numbers_of_its_ranker(model: str, tmp_path: Path) -> None:
+    data, out = written(tmp_path / "train.txt"), tmp_path / "run"
+    small = {"boosted": ["--set", "n_estimators=3"], "mlp": ["--set", "epochs=2"]}.get(model, [])
+    call = ["rank", "train", str(data), "--model", model, "--metric", "ndcg@3", "--out", str(out)]
+    done = CliRunner().invoke(app, [*call, *small])
+    assert done.exit_code == 0, done.output
+    ranker = Ranker.load(out / "model.ranker")
+    rows = np.random.default_rng(0).normal(size=(40, ranker.n_features_in_))
+    score, _ = run(export_onnx(out, tmp_path / "m.onnx"), {"X": rows})
+    np.testing.assert_allclose(score, ranker.decision_function(rows), atol=1e-6)

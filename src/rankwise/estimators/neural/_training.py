@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from rankwise.baselines.pointwise import PointwiseObjective
+from rankwise.boosting.objectives import require_own_objective
 from rankwise.distributed import AcrossProcesses
 from rankwise.estimators._classes import even_batches
 from rankwise.estimators.data import Floats, Matrix, Training, Vector, dense
@@ -208,6 +209,8 @@ def objective_for(name: str, data: Training) -> Objective | ClassesObjective:
     module = named_objective(
         objective_name(name), prior=prior, num_items=len(train), num_lists=lists
     )
+    if entry_of(name).made_by is not None:
+        require_own_objective(name, module)
     if not isinstance(module, Objective):
         raise ValueError(f"objective {name!r} is not one of scores and targets; use 'ap'")
     return module

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import torch
 from torch import Tensor
 
@@ -15,7 +17,7 @@ _NARROW = 1e-6  # of the mass: where weights are not whole numbers the threshold
 
 def require_inside(name: str, value: float) -> None:
     """Raise on a limit that is not strictly between 0 and 1."""
-    if isinstance(value, bool) or not 0 < value < 1:
+    if isinstance(value, bool) or not (isinstance(value, Real) and 0 < value < 1):
         raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
 
 

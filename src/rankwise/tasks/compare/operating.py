@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwise.data import DataError, Table
 from rankwise.files import nan_to_none
-from rankwise.metrics import OperatingPoint, choose_threshold
+from rankwise.metrics import Interval, OperatingPoint, choose_threshold
 from rankwise.metrics._rules import Limit, require_limit
 from rankwise.tasks.compare.metrics import Floats, Truth
 
@@ -126,22 +126,22 @@ def meaning(point: OperatingPoint) -> str:
     return f"{rule} holds with {sure} confidence on new rows like these."
 
 
+HEADER = ("rule", "above", "flagged", "rate", "value", "95 % interval")
+_SHOWN = {"precision": "precision", "recall": "recall", "fpr": "FPR"}
+
+
 def lines(points: dict[str, OperatingPoint]) -> list[tuple[str, ...]]:
-    """Return a row of a table for every point."""
-    return [
-        (
-            rule,
-            f"{point.threshold:.6g}",
-            f"{point.flagged:g}",
-            *(_rate(getattr(point, name)) for name in RATES[:3]),
-        )
-        for rule, point in points.items()
-    ]
+    """Return the rows of a table: three rates for every point, so that it fits a terminal."""
+    rows: list[tuple[str, ...]] = []
+    for rule, point in points.items():
+        first = rule, f"{point.threshold:.6g}", f"{point.flagged:g}"
+        for name, shown in _SHOWN.items():
+            rows.append((*first, shown, *_rate(getattr(point, name))))
+            first = "", "", ""
+    return rows
 
 
-HEADER = ("rule", "above", "flagged", "precision", "recall", "FPR")
-
-
-def _rate(found: object) -> str:
-    value, low, high = (float(getattr(found, name)) for name in ("value", "low", "high"))
-    return "–" if math.isnan(value) else f"{value:.4f} ({low:.4f} – {high:.4f})"
+def _rate(found: Interval) -> tuple[str, str]:
+    if math.isnan(found.value):
+        return "–", "–"
+    return f"{found.value:.4f}", f"{found.low:.4f} – {found.high:.4f}"

@@ -1,0 +1,65 @@
+"""A step of BiEncoderLoss against MultipleNegativesRankingLoss, and the search of hard negatives.
+
+The encoder is an embedding of words, so that the time is that of the losses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import torch
+from benchmarks.timing import Result, least_processor_seconds
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from rankwise.objectives import AveragePrecision
+from rankwise.text import BiEncoderLoss, TextCollection, hard_negatives
+
+QUERIES, DOCUMENTS, BATCH, WORDS, WIDTH = 500, 10_000, 256, 2_000, 384
+
+
+def bi_encoder() -> Iterator[Result]:
+    """Forward and backward of a batch of 256 pairs; four negatives of 500 queries."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    tokenizer = Tokenizer(models.WordLevel({str(w): w for w in range(WORDS)}, unk_token="0"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    embedding = StaticEmbedding(tokenizer, embedding_dim=WIDTH)
+    encoder = SentenceTransformer(modules=[embedding], device="cpu")
+    texts = torch.randint(0, WORDS, (QUERIES + DOCUMENTS, 8)).tolist()
+    words = [" ".join(map(str, row)) for row in texts]
+    queries, documents = dict(enumerate(words[:QUERIES])), dict(enumerate(words[QUERIES:]))
+    train = TextCollection(queries, documents, {q: {q: 1} for q in queries})
+    rows = train.pairs()
+    features = [encoder.preprocess(rows[name][:BATCH]) for name in ("query", "document")]
+    labels = torch.tensor(rows["label"][:BATCH])
+
+    def step(loss: Callable[..., torch.Tensor]) -> Callable[[], None]:
+        def call() -> None:
+            encoder.zero_grad()
+            loss([dict(each) for each in features], labels).backward()
+
+        return call
+
+    loss = BiEncoderLoss(encoder, AveragePrecision(outer="log"), collection=train)
+    peer = step(MultipleNegativesRankingLoss(encoder))
+    ours, theirs = least_processor_seconds([step(loss), peer], 10)
+    detail = {"pairs": BATCH, "ms": 1e3 * ours, "theirs_ms": 1e3 * theirs}
+    name = f"BiEncoderLoss(AveragePrecision), {BATCH} pairs, forward + backward"
+    yield Result(name, ours / theirs, "× MultipleNegativesRankingLoss", "", detail)
+    found, encoded = least_processor_seconds(
+        [
+            partial(hard_negatives, encoder, train, num_negatives=4),
+            lambda: (encoder.encode(words[:QUERIES]), encoder.encode(words[QUERIES:])),
+        ],
+        1,
+    )
+    detail = {"queries": QUERIES, "documents": DOCUMENTS, "seconds": found}
+    name = "hard_negatives, 4 of each of 500 queries among 10⁴ documents"
+    yield Result(name, found / encoded, "× encoding all texts", "", detail)
+
+
+ALL = [bi_encoder]
