@@ -66,11 +66,13 @@ class Settings(TaskSettings):
         "precision>=0.8@95%, recall>=0.9, fpr<=0.01, alerts<=200/day.",
     )
     rows_per_day: Annotated[float, Gt(0)] | None = Field(
-        None, description="Rows of a day, for --threshold alerts<=…/day; default: those of --time."
+        None,
+        description="Number of rows per day, for --threshold alerts<=…/day. Default: from --time.",
     )
     candidates: str = Field(
         "linear,boosted,neural",
-        description="Candidates to train, such as boosted,linear:log_loss,neural:both.",
+        description="Models to train, separated by commas: MODEL, MODEL:OBJECTIVE for one "
+        "objective, MODEL:both for the mean of two: boosted,linear:log_loss,neural:both.",
     )
     budget: Annotated[float, Gt(0), BeforeValidator(seconds_of)] = Field(
         120.0, description="Total training time in seconds, or such as 90s, 2m, 1h."
