@@ -99,6 +99,6 @@ def _described(
     if low == high and not missing:
         return ColumnInfo(name, "constant", 1, 0, left_out="has the same value in every row")
     if is_named_id(name) and not wanted:
-        why = f"its name is that of an id; --use {name} takes it"
+        why = f"its name looks like an id; --use {name} keeps it"
         return ColumnInfo(name, "id", levels, missing, left_out=why)
     return ColumnInfo(name, "number", levels, missing)
