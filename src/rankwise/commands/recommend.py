@@ -180,7 +180,8 @@ def topk(
     require_other("--out", out, None if users is None else Path(users))
     frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
     write_frame(frame, out)
-    counts = f"{frame['user'].n_unique()} users, {frame.height} rows"
+    users_found = frame["user"].n_unique()
+    counts = f"{users_found} user{'s' * (users_found != 1)}, {frame.height} rows"
     said = [counts if out is None else f"{counts}: {out}"]
     unknown = frame.filter(source="popular")["user"].unique(maintain_order=True).to_list()
     if unknown:  # a few ids show where they were only misspelled
