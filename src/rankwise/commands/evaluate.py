@@ -105,8 +105,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     }
     if needs and (other := next((name for name, value in rowwise.items() if value), None)):
         refuse(
-            f"{needs} cannot go with {other}: counts in bounded memory know one list of all rows; "
-            "evaluate one table, without them"
+            f"{needs} cannot be combined with {other}: bounded memory counts the scores of "
+            "all rows as one list; evaluate one table without these options"
         )
     require_daily_rule(rules, {"--rows-per-day": rows_per_day, "--time": time})
     require_correction(correction, len(score or ()), group)

@@ -40,7 +40,7 @@ def read_disk_table(
     if format_of(path) != "parquet":
         raise DataError(f"{path}: --out-of-core reads parquet, got another format; write parquet")
     if text:
-        raise DataError(f"{path}: --text {next(iter(text))} cannot go with --out-of-core")
+        raise DataError(f"{path}: --text {next(iter(text))} cannot be combined with --out-of-core")
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
     scan = pl.scan_parquet(path)

@@ -203,7 +203,7 @@ class Outcome:
             remarks.append(f"{words}: {'; '.join(same)}")
         if evaluation.repeats:
             remarks.append(
-                f"chosen anew within every fold, the recommended candidate has "
+                f"chosen again within every fold, the recommended candidate has "
                 f"{full_name(self.problem.metric)} {evaluation.nested_value():.4f}: "
                 "the best of several looks a little better than it is"
             )
