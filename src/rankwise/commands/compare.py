@@ -145,7 +145,7 @@ def _show(found: task.CompareResult) -> None:
         title = f"loss of {run.metric} when a column is shuffled"
         show(reports.Table(("column", "importance", "95 %"), columns, caption), title=title)
         if (rest := (known.of_columns or 0) - _COLUMNS) > 0:
-            say([f"{rest} more columns are on the report"])
+            say([f"{rest} more columns are in the report"])
     say([str(found.folder / "model"), str(found.report)], style="bold")
 
 
