@@ -63,7 +63,7 @@ _Found = TypeVar("_Found")
 _Plan = TypeVar("_Plan", bound="BasePlan")
 _Measured = TypeVar("_Measured")
 
-_METHOD = ("Why", "Claim", "What the papers claim", "What was done")
+_METHOD = ("Why", "Claim", "What the papers claim", "Method")
 OPTION_TYPES = (int, float, str, tuple[int, ...], tuple[float, ...], tuple[str, ...])
 
 

@@ -33,7 +33,7 @@ def listed(words: Sequence[str], nothing: str = "none") -> str:
 
 
 def share(count: int, total: int) -> str:
-    """Write "all 4", "none of 4" or "3 of 4"."""
+    """Write "all 4", "both", "none of 4" or "3 of 4"."""
     if total and count == total:
-        return f"all {total}"
+        return "both" if total == 2 else f"all {total}"
     return f"{'none' if count == 0 else count} of {total}"

@@ -60,6 +60,8 @@ class _Panic(BaseException):
         (RecursionError("maximum recursion depth exceeded"), "it is nested too deeply"),
         (MemoryError(), "it does not fit into memory"),
         (OSError(5, "Input/output error"), "Input/output error"),
+        (FileNotFoundError(2, "No such file", "runs/a/run.json"), "run.json is missing"),
+        (FileNotFoundError(2, "No such file"), "No such file"),
         (EOFError(), "EOFError"),
         (_Panic("index out\nof range"), "index out of range"),
         (ValueError("x" * 10_000_000), "x" * 300 + "…"),

@@ -217,7 +217,7 @@ SMALL = {
     "detect train": ["detect train detect.yaml --root boxes --out {out}/detect"],
     "detect evaluate": ["detect evaluate given/detect --root boxes"],
     "detect predict": [
-        "detect predict boxes/JPEGImages/test0.png --run given/detect --out {out}/found"
+        "detect predict boxes/JPEGImages/test0.png --run given/detect --out {out}/detections"
     ],
     "demo": ["demo --quick --out {out}/demo"],
 }

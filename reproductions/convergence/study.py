@@ -61,7 +61,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     }
     table = _fit_table(found)
     sections = [
-        Section("What was done", _method(plan, measured, setting)),
+        Section("Method", _method(plan, measured, setting)),
         Section("Summary", conclusions(measured, found), [], [table]),
         Section(
             "Theorem 4 of StableAP",

@@ -38,8 +38,8 @@ def report(plan: Plan, found: tuple[list[Cell], dict[str, float]], setting: Sett
         summary=_summary(plan, setting, cells, times),
         sections=[
             Section("Why", _WHY),
-            Section("What was done", _method(plan, setting)),
-            Section("What came out", [_READ], [chart], [table, _classes(plan, cells)]),
+            Section("Method", _method(plan, setting)),
+            Section("Results", [_READ], [chart], [table, _classes(plan, cells)]),
             Section("How far ahead", [_DUEL], [], [_duel(plan, cells)]),
             Section("What they find", [_SEE], images),
             Section("What a loss costs", [_COST], [], [_costs(plan, times)]),

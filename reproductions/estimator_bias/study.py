@@ -49,8 +49,8 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     figures = {"figure": estimates(measured), "interpolation": interpolation(measured)}
     sections = [
         Section("Claim", _CLAIM),
-        Section("What was done", _method(plan, setting)),
-        Section("What came out", [conclusion(measured, checked)], [figures["figure"]], [table]),
+        Section("Method", _method(plan, setting)),
+        Section("Results", [conclusion(measured, checked)], [figures["figure"]], [table]),
         Section(
             "How well φ restores the quantiles",
             [*_INTERPOLATION, restored(measured)],

@@ -87,9 +87,9 @@ def report(plan: Plan, values: list[Value], setting: Setting) -> Report:
         },
         sections=[
             Section("Why", _WHY),
-            Section("What was done", _method(plan, setting)),
+            Section("Method", _method(plan, setting)),
             Section(
-                "What came out",
+                "Results",
                 [
                     _first(best),
                     *_not_above(gains, list_gains),

@@ -54,7 +54,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     pairs = [words.of_pairs(paired, p.name, loss) for p in measured.problems for loss in others]
     sections = [
         Section("What the papers claim", _CLAIMS),
-        Section("What was done", _method(measured, setting)),
+        Section("Method", _method(measured, setting)),
         Section("Summary", [words.of_slopes(measured, known, "lists"), *pairs[:2], stable[0]]),
         Section(
             f"The gap on {known.name}",

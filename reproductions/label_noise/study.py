@@ -46,8 +46,8 @@ def report(plan: Plan, fits: list[Fit], setting: Setting) -> Report:
         },
         sections=[
             Section("Claim", _CLAIM),
-            Section("What was done", [_method(plan, setting)]),
-            Section("What came out", outcome(plan, fits), [figure], [means, pairs]),
+            Section("Method", [_method(plan, setting)]),
+            Section("Results", outcome(plan, fits), [figure], [means, pairs]),
         ],
         figures={"figure": figure},
         table=pairs,

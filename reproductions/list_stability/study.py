@@ -50,7 +50,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     figures = {"figure": exponents(measured), "bound": bound(measured)}
     table = _fit_table(found)
     sections = [
-        Section("What was done", _method(plan, measured, setting)),
+        Section("Method", _method(plan, measured, setting)),
         Section("Summary", conclusions(measured, found)),
         Section(
             "How far one example moves the model",

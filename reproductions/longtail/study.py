@@ -49,7 +49,7 @@ def report(plan: Plan, found: tuple[list[Tuned], list[Cell]], setting: Setting) 
         sections=[
             Section("Average precision", [_first(cells, plan)], [figure], [table]),
             Section("Differences", [], [], [duel]),
-            Section("What was done", _method(plan, setting)),
+            Section("Method", _method(plan, setting)),
             Section("What validation chose", [], [], [choices(tuned)]),
             Section("Area under the ROC curve", [], [], [others(cells, plan)]),
             Section("Where ours differs from the paper", _DIFFERS),

@@ -29,7 +29,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     screened = screen_figure(measured, tasks)
     sections = [
         Section("The goal", [_goal(measured, tasks), *_recipes(measured, tasks)], [first], [table]),
-        Section("What was done", _method(plan, setting)),
+        Section("Method", _method(plan, setting)),
         *(_task(plan, measured, task) for task in tasks),
         Section("The screen", [], [screened]),
         Section("Time", [_missing(measured)], [], [time_table(measured, tasks)]),

@@ -76,8 +76,8 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
             "max_by_eta": {f"{eta:g}": value for eta, value in measured.by_eta.items()},
         },
         sections=[
-            Section("What was done", [_method(plan, setting)]),
-            Section("What came out", outcome(checked), [figure], [claims_table(checked), table]),
+            Section("Method", [_method(plan, setting)]),
+            Section("Results", outcome(checked), [figure], [claims_table(checked), table]),
             Section("The order of the surrogates", [order(points)]),
             Section("The first step size", [_chosen(measured)]),
             Section("Where ours differs from the paper, and why", _DIFFERS),

@@ -54,8 +54,8 @@ def report(plan: Plan, runs: list[Run], setting: Setting) -> Report:
         },
         sections=[
             Section("Claim", _CLAIM),
-            Section("What was done", [_method(plan, setting)]),
-            Section("What came out", outcome(runs), [figure], [verdicts, *tables]),
+            Section("Method", [_method(plan, setting)]),
+            Section("Results", outcome(runs), [figure], [verdicts, *tables]),
             Section("Where ours differs from the paper, and why", [*levels(runs), *_DIFFERS]),
         ],
         figures={"figure": figure},

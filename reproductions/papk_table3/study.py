@@ -50,7 +50,7 @@ def report(plan: Plan, cells: list[Cell], setting: Setting) -> Report:
         rows=cells,
         summary=_summary(cells, plan, setting),
         sections=[
-            Section("What was done", [*_method(plan, setting), _left_out(plan, setting)]),
+            Section("Method", [*_method(plan, setting), _left_out(plan, setting)]),
             Section("Micro-pAp@k, all test users", [], [figure], tables),
             Section(
                 "The best of ours against every baseline", [*outcome(cells, plan), HOW], [], [duel]

@@ -53,7 +53,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     figures |= {f"map_{number}": figure for number, figure in enumerate(maps, 1)}
     tables = [main_table(cells, ", ".join(place)) for place, cells in benches.items()]
     sections = [
-        Section("What was done", method(plan, setting)),
+        Section("Method", method(plan, setting)),
         Section("Who is first", conclusion(benches, ours), [], [duel]),
         Section("All methods", [untrained(measured.untrained, measured.cells)], [], tables),
         Section("Curves", [], [curves, steps]),

@@ -23,7 +23,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     tables = [main_table(cells) for cells in benches.values()]
     costs, found = cost_table(measured.costs), duels(plan, measured)
     sections = [
-        Section("What was done", method(plan, setting)),
+        Section("Method", method(plan, setting)),
         Section("Who is first", conclusion(plan, measured)),
         Section("All losses", [], list(figures.values()), tables),
         Section("What a step costs", [], [], [costs]),

@@ -1,4 +1,4 @@
-"""Training curves under the gain as printed and the annealed gain."""
+"""Training curves under the gain as published and the annealed gain."""
 
-QUESTION = "Do the losses as printed stall, and does the annealed gain prevent it?"
+QUESTION = "Do the published losses stall, and does the annealed gain prevent it?"
 TIME = "1 min"

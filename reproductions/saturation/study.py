@@ -1,4 +1,4 @@
-"""Training curves under the gain as printed and the annealed gain."""
+"""Training curves under the gain as published and the annealed gain."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Maker = Callable[[float], Objective]
 
 LOSSES: dict[str, Maker] = {
     "cross-entropy": lambda prior: CrossEntropy(),
-    "SOPRC, printed gain": partial(SOPRC, gain="fixed"),
+    "SOPRC, published gain": partial(SOPRC, gain="fixed"),
     "SOPRC, annealed": partial(SOPRC, gain="annealed"),
-    "StableAP, printed gain": partial(StableAP, gain="fixed"),
+    "StableAP, published gain": partial(StableAP, gain="fixed"),
     "StableAP, annealed": partial(StableAP, gain="annealed"),
 }
 
@@ -81,11 +81,11 @@ def _train(plan: Plan, seed: int, run: tuple[str, int]) -> Curve:
             with torch.no_grad():
                 precision = average_precision(network(x_test), y_test)
             gain = getattr(loss, "multiplier", None)
-            printed = (1 - plan.prior) / plan.prior if "printed" in name else float("nan")
+            published = (1 - plan.prior) / plan.prior if "published" in name else float("nan")
             seen["steps"].append(step)
             seen["value"].append(float(value.detach()))
             seen["test_ap"].append(float(precision))
-            seen["gain"].append(printed if gain is None else float(gain))
+            seen["gain"].append(published if gain is None else float(gain))
         optimizer.zero_grad()
         value.backward()
         optimizer.step()
@@ -106,7 +106,7 @@ _WHY = (
     "π of a rare class x is near (1−π)/π and σ′(x) = (1+x)⁻² all but vanishes. The papers do not "
     "speak of it; their numbers are of other data and are not repeated here.",
     "The annealed gain is min((1−π)/π, 1/median ratio): it starts unsaturated, rises as the "
-    "ranking gets better, and is the printed one once the median positive has a precision above "
+    "ranking gets better, and is the published one once the median positive has a precision above "
     "one half.",
 )
 
@@ -116,7 +116,7 @@ def report(plan: Plan, curves: list[Curve], setting: Setting) -> Report:
     figure = _figure(curves)
     table = _table(curves)
     return Report(
-        title="Do the losses as printed stall, and does the annealed gain mend it?",
+        title="Do the published losses stall, and does the annealed gain help?",
         verdict=_verdict(curves),
         rows=[row for curve in curves for row in _rows(curve)],
         summary={
@@ -125,8 +125,8 @@ def report(plan: Plan, curves: list[Curve], setting: Setting) -> Report:
         },
         sections=[
             Section("Why", _WHY),
-            Section("What was done", [_method(plan, setting)]),
-            Section("What came out", outcome(curves), [figure], [table]),
+            Section("Method", [_method(plan, setting)]),
+            Section("Results", outcome(curves), [figure], [table]),
         ],
         figures={"figure": figure},
         table=table,
@@ -138,7 +138,7 @@ def _verdict(curves: list[Curve]) -> str:
     return (
         "Starting a loss where it is steep (the annealed gain) leads to a better ranking of new "
         f"data than the published form for {share(found.count('higher'), len(found))} losses, and "
-        f"to a worse one for {found.count('lower')}."
+        f"to a worse one for {found.count('lower') or 'none'}."
     )
 
 
@@ -148,7 +148,7 @@ def outcome(curves: list[Curve]) -> list[str]:
     for name in ("SOPRC", "StableAP"):
         apart, found = _gained(curves, name), _compared(curves, name)
         said.append(
-            f"{name}: with the printed gain the training loss goes from {found['first']:.3f} to "
+            f"{name}: with the published gain the training loss goes from {found['first']:.3f} to "
             f"{found['last']:.3f}; with the annealed gain the last test AP is {standing(apart)} "
             f"({difference(apart)}, by the 95 % interval over the repeats)."
         )
@@ -156,20 +156,20 @@ def outcome(curves: list[Curve]) -> list[str]:
 
 
 def _compared(curves: list[Curve], name: str) -> dict[str, float]:
-    """First and last training loss with the printed gain, and what annealing adds to test AP."""
-    printed = [c for c in curves if c.loss == f"{name}, printed gain"]
-    first, last = (mean_of([c.value[i] for c in printed]).value for i in (0, -1))
+    """First and last training loss with the published gain, and what annealing adds to test AP."""
+    published = [c for c in curves if c.loss == f"{name}, published gain"]
+    first, last = (mean_of([c.value[i] for c in published]).value for i in (0, -1))
     apart = _gained(curves, name)
     return {"first": first, "last": last, "more": apart.value, "half_width": apart.half_width()}
 
 
 def _gained(curves: list[Curve], name: str) -> Mean:
-    """Last test AP with the annealed gain less that with the printed one, on the same repeats."""
-    ours, printed = (
+    """Last test AP with the annealed gain less that with the published one, on the same repeats."""
+    ours, published = (
         {c.repeat: c.test_ap[-1] for c in curves if c.loss == f"{name}, {gain}"}
-        for gain in ("annealed", "printed gain")
+        for gain in ("annealed", "published gain")
     )
-    return mean_of([ours[repeat] - printed[repeat] for repeat in ours])
+    return mean_of([ours[repeat] - published[repeat] for repeat in ours])
 
 
 def _method(plan: Plan, setting: Setting) -> str:
@@ -208,7 +208,7 @@ def _figure(curves: list[Curve]) -> Figure:
     figure, axes = canvas(1, 3, height=3.4)
     for color, name in zip(COLORS, LOSSES, strict=True):
         own = [curve for curve in curves if curve.loss == name]
-        dashed = "--" if "printed" in name else "-"
+        dashed = "--" if "published" in name else "-"
         for place, part in zip(axes[0], ("value", "test_ap", "gain"), strict=True):
             values = torch.tensor([getattr(curve, part) for curve in own])
             place.plot(own[0].steps, values.mean(0), dashed, color=color, label=name)
@@ -216,8 +216,8 @@ def _figure(curves: list[Curve]) -> Figure:
         plain(place, title=title, x="step")
     axes[0, 2].set_yscale("log")
     axes[0, 1].legend(fontsize=7, frameon=False)
-    described = "Training loss, test AP and gain over the steps, for printed and annealed gains."
-    return Figure(png(figure), described, "Means over the repeats; dashed: the gain as printed.")
+    described = "Training loss, test AP and gain over the steps, for published and annealed gains."
+    return Figure(png(figure), described, "Means over the repeats; dashed: the gain as published.")
 
 
 def _rows(curve: Curve) -> list[dict[str, object]]:

@@ -40,7 +40,7 @@ def report(plan: Plan, measured: Measured, setting: Setting) -> Report:
     figures = {"figure": bounded_differences(measured), "twins": twin_distances(measured)}
     table = _slopes(measured)
     sections = [
-        Section("What was done", _method(measured, setting)),
+        Section("Method", _method(measured, setting)),
         Section("Summary", [conclusion(measured)], [], [table]),
         Section(
             "How far one example moves the loss",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 _LONGEST = 4000  # letters of a message: a value of a file may have millions
 _SHOWN = 80  # letters of a value in a message
@@ -46,11 +48,17 @@ def reason_of(error: BaseException) -> str:
         name = short_repr(error.object)
         return f"{name} is not text in this system's encoding, {error.encoding}; set PYTHONUTF8=1"
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+        return _reason_of_file(error)
     if isinstance(error, KeyError):
         return f"it holds no {short_repr(error.args[0])}" if error.args else "a name is missing"
     text = " ".join(str(error)[: 10 * _REASON].split()) or type(error).__name__
     return text if len(text) <= _REASON else text[:_REASON] + "…"
+
+
+def _reason_of_file(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and isinstance(error.filename, (str, os.PathLike)):
+        return f"{Path(error.filename).name} is missing"
+    return str(error.strerror)
 
 
 @contextmanager

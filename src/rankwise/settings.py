@@ -104,7 +104,7 @@ class TaskSettings(Section):
             hint = f"; the configurations of the package are: {', '.join(known)}" if known else ""
             if near:
                 hint = f"; did you mean {near[0]}, which ships with the package?"
-            raise UsageError(f"{source}: there is no such file{hint}")
+            raise UsageError(f"{source}: there is no such file or folder{hint}")
         try:
             with foreign_errors("cannot be read as settings"):
                 return cls.changed({**_merged(path, cls.configs), **(values or {})}, changes)

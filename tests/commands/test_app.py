@@ -94,6 +94,12 @@ def test_a_long_help_begins_with_the_options_of_a_first_run():
     assert {"--dimension", "--start"} <= set(shown["Model"])
 
 
+def test_a_panel_has_several_options():
+    shown = panels(["evaluate"])
+    assert "Training" not in shown
+    assert "--correction" in shown["Options"]
+
+
 def test_a_short_help_has_one_panel():
     assert list(panels(["predict"])) == ["Arguments", "Options"]
 

@@ -52,7 +52,7 @@ def row_of(printed: str, name: str) -> list[str]:
 def test_the_table_of_columns_is_printed_kept_and_on_the_report(data) -> None:
     printed, results, out = compare(data)
     assert row_of(printed, "price") == ["price", "number", "590", "0", "amounts in $"]
-    assert row_of(printed, "store_id")[4].rstrip().endswith("--use store_id takes it")
+    assert row_of(printed, "store_id")[4].rstrip().endswith("--use store_id keeps it")
     assert row_of(printed, "said")[1] == "text"
     assert row_of(printed, "when")[1:] == ["date", "590", "0", "read as mm/dd/yyyy"]
     assert row_of(printed, "y")[1] == "target"
@@ -68,7 +68,7 @@ def test_the_table_of_columns_is_printed_kept_and_on_the_report(data) -> None:
     page = (out / "index.html").read_text()
     for each in results["columns"]:
         assert f'<th scope="row">{each["name"]}</th><td>{each["taken_for"]}</td>' in page
-    assert "its name is that of an id; --use store_id takes it" in page
+    assert "its name looks like an id; --use store_id keeps it" in page
 
 
 def test_the_period_of_every_part_is_printed_kept_and_on_the_report(data) -> None:

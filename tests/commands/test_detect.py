@@ -73,16 +73,16 @@ def test_train_evaluate_predict(data):
 
     image = data / "data/JPEGImages/test0.png"
     arguments = ["predict", str(image), "--run", str(data / "run"), "--out", str(data / "found")]
-    found = RUN.invoke(app, [*arguments, "--least", "0"])
+    found = RUN.invoke(app, [*arguments, "--min-score", "0"])
     assert found.exit_code == 0, found.output
     tree = json.loads((data / "found/test0.json").read_text())
     assert (tree["image"], tree["width"], tree["height"]) == ("test0.png", 80, 60)
-    assert 0 < len(tree["found"]) <= 100
-    assert {row["class"] for row in tree["found"]} <= set(CLASSES)
-    assert all(0 <= row["score"] <= 1 for row in tree["found"])
+    assert 0 < len(tree["detections"]) <= 100
+    assert {row["class"] for row in tree["detections"]} <= set(CLASSES)
+    assert all(0 <= row["score"] <= 1 for row in tree["detections"])
     with Image.open(data / "found/test0.png") as image:
         assert image.size == (80, 60)
-    nothing = RUN.invoke(app, [*arguments, "--least", "1"])
+    nothing = RUN.invoke(app, [*arguments, "--min-score", "1"])
     assert "test0.png: nothing" in nothing.output
     assert RUN.invoke(app, arguments).exit_code == 0
 

@@ -173,7 +173,7 @@ def test_large_files_are_bounded_without_being_asked(days, tmp_path, monkeypatch
 
 def test_what_counts_cannot_do_is_refused(days, tmp_path):
     paths, joined, _ = days
-    refusal = "cannot go with"
+    refusal = "cannot be combined with"
     assert refusal in refused(*paths, *COLUMNS, "--group", "user")
     assert "several files are evaluated in bounded memory; leave out --memory all" in refused(
         *paths, *COLUMNS, "--memory", "all"

@@ -81,7 +81,7 @@ def test_trains_and_says_what_it_found(trained):
     arguments, out, done = trained
     assert done.exit_code == 0, done.output
     for words in ("120 interactions of 20 users with 16 items", "popularity", "pap@2", "± 0.",
-                  "which is the model", str(out / "index.html")):  # fmt: skip
+                  "and is the model", str(out / "index.html")):  # fmt: skip
         assert words in done.output
     assert json.loads((out / "config.json").read_text())["settings"]["objective"] == "pap@2"
     assert "already holds a run; pass --resume" in one_line_at_end(RUN.invoke(app, arguments))
@@ -136,7 +136,7 @@ def test_unknown_users_get_the_popular_items_marked_as_such(trained):
     frame = pl.read_csv(io.StringIO(done.stdout))
     assert frame["user"].to_list() == [u for u in ("u1", "nobody", "u2", "none") for _ in range(3)]
     assert frame["source"].to_list() == (["model"] * 3 + ["popular"] * 3) * 2
-    assert "2 users are unknown to the model, popular items instead: 'nobody', 'none'" in (
+    assert "2 users are unknown to the model and get popular items: 'nobody', 'none'" in (
         done.stderr
     )
 
@@ -174,7 +174,7 @@ def test_unknown_ids_are_one_line_and_2(trained, tmp_path):
         (["--duplicates", "first"], "duplicates"),
         (["--format", "ml-2m"], "format"),
         (["--user-column", "who"], "there is no user column 'who'"),
-        (["--threshold", "9"], "no positive from the rating 9 on"),
+        (["--threshold", "9"], "no positive: no rating is 9 or more; lower --threshold"),
         (["--split", "time", "--time-column", "rating", "--test", "2.5"], "test must be a share"),
         (["--item-features", "nowhere.csv", "--model", "two_tower"], "there is no such file"),
     ],
@@ -297,12 +297,12 @@ def test_a_published_split(tmp_path):
     for words in (
         "test.csv: 1 of 122 interactions left out, of users without any to train on (the first: "
         "user stranger, item i1)",
-        "with 21 items", "1 items nobody has in the training part", "temperature 0.2: ndcg@3",
-        "training and validation part: a new training of", "The model was then trained anew",
+        "with 21 items", "1 items without training interactions", "temperature 0.2: ndcg@3",
+        "training and validation part: a new training of", "The model was then trained again",
     ):  # fmt: skip
         assert words in done.output
     found = json.loads((out / "results.json").read_text())
-    assert found["counts"]["positives of the test"] == 121
+    assert found["counts"]["test positives"] == 121
     assert found["refit_steps"] > 0
     assert "left out" in found["notes"][0]
     chosen = json.loads((out / "config.json").read_text())["settings"]
@@ -332,5 +332,5 @@ def test_a_validation_file_chooses(tmp_path):
     done = RUN.invoke(app, [*arguments, "--validation-file", str(tmp_path / "valid.csv")])
     assert done.exit_code == 0, done.output
     counts = json.loads((out / "results.json").read_text())["counts"]
-    assert counts["positives of validation"] == 60
-    assert counts["positives of the test"] + counts["positives to train on"] == 60
+    assert counts["validation positives"] == 60
+    assert counts["test positives"] + counts["training positives"] == 60

@@ -8,7 +8,7 @@ from tests.public_api import LIST
 pytest.importorskip("griffe")
 
 from docs.hooks.docstrings import as_markdown
-from docs.hooks.public_names import public_names
+from docs.hooks.public_names import PAGES, ROOT, public_names
 from docs.hooks.reference import reference_pages
 
 PUBLIC = {line.partition(":")[0] for line in LIST.read_text().splitlines()}
@@ -16,6 +16,11 @@ PUBLIC = {line.partition(":")[0] for line in LIST.read_text().splitlines()}
 
 def test_the_names_are_those_of_the_checked_in_list():
     assert {name.path for name in public_names()} == PUBLIC
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    assert [page for page in PAGES if f"- reference/{page}.md\n" not in navigation] == []
 
 
 def test_every_name_has_a_summary():

@@ -80,7 +80,7 @@ def test_a_metric_prints_the_name_of_its_entry(entry):
         ("opauc(max_fpr=2)", "min_fpr < max_fpr <= 1, got min_fpr=0.0 and max_fpr=2"),
         ("tpauc(min_tpr=1, max_fpr=.5)", r"min_tpr must be in \[0, 1\), got 1"),
         ("auprc(prior=1)", r"prior must be a share of positives in \(0, 1\), got 1"),
-        ("auprc(prior=[.1])", r'metric "auprc" cannot be made of auprc\(prior=\[0\.1\]\)'),
+        ("auprc(prior=[.1])", r'metric "auprc" does not accept auprc\(prior=\[0\.1\]\)'),
     ],
 )
 def test_what_is_missing_or_wrong(name, message):

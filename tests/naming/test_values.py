@@ -74,8 +74,11 @@ def test_objectives_inside():
         ("pair=(1, hinge(1))", r"pair of objective .* must be a number, .*got hinge\(1\)"),
         ("word=kll", r'word of objective "build" must be one of direct, kl; got kll'),
         ("mixed=avgg", r"mixed of objective .* must be one of avg, hinge; got avgg"),
-        ("surrogate=logistik", r'must be a surrogate, got "logistik": did you mean Logistic\?'),
-        ("surrogate=xyzzy", r'must be a surrogate, got "xyzzy": there are ZeroOne, '),
+        (
+            "surrogate=logistik",
+            r'must be the name of a surrogate, got "logistik": did you mean Logistic\?',
+        ),
+        ("surrogate=xyzzy", r'must be the name of a surrogate, got "xyzzy": there are ZeroOne, '),
         ("surrogate=3", r'surrogate of objective "build" must be a name, got 3'),
         ("surrogate=hinge(scale=1)", r'surrogate "Hinge" has no option "scale"; it has margin'),
         ("surrogate=hinge(margin=wide)", r'margin of surrogate "Hinge" must be a number'),

@@ -62,7 +62,9 @@ def test_a_surrogate_is_itself_or_its_name(row):
     torch.testing.assert_close(call(named, scores, target), expected, rtol=0, atol=0)
     again = rankwise.objective(repr(named))
     torch.testing.assert_close(call(again, scores, target), expected, rtol=0, atol=0)
-    with pytest.raises(ValueError, match=r'surrogate must be a surrogate, got "hinges": did you'):
+    with pytest.raises(
+        ValueError, match=r'surrogate must be the name of a surrogate, got "hinges": did you'
+    ):
         row.make(**{**row.options, "surrogate": "hinges"})
     with pytest.raises(
         ValueError, match=r"surrogate must be one of rankwise\.pairs or its name, got 3"

@@ -111,7 +111,7 @@ FIRST = {
     "contrast": "Queries and their nearest images",
     "compare": "Results",
     "compare-classes": "Results",
-    "study": "What came out",
+    "study": "Results",
 }
 
 

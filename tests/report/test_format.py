@@ -18,6 +18,8 @@ THIN = "\u202f"
     [
         (words.decimal(0.12345), "0.123"),
         (words.decimal(-0.5, 1), "−0.5"),
+        (words.decimal(-0.0001), "0.000"),
+        (words.signed(-0.0001), "−0.000"),
         (words.decimal(nan), "–"),
         (words.signed(0.0304), "+0.030"),
         (words.signed(-0.0304), "−0.030"),
@@ -46,7 +48,7 @@ def test_as_shown(made, shown):
 
 
 def test_the_meaning_says_nothing_of_a_k_that_the_metric_has_not():
-    assert words.meaning("ap") == "the mean over the positives of the precision at their score"
+    assert words.meaning("ap") == "the mean precision at the score of each positive"
     assert words.meaning("ap@10").endswith("@k: those of the first k")
 
 

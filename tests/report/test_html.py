@@ -162,3 +162,10 @@ def test_all_reports_are_made_from_the_one_page_with_the_policy():
     files = [path for kind in ("py", "html", "js") for path in package.rglob(f"*.{kind}")]
     pages = [path.name for path in files if "<html" in path.read_text("utf-8").lower()]
     assert pages == ["html.py"]
+
+
+def test_the_heading_of_sentences_is_aligned_with_them():
+    made = Table(("name", "n", "remark"), [("a", 1, ""), ("b", 2, "a sentence of some length")])
+    headings = re.findall(r"<th([^>]*)>(name|n|remark)<", made.render())
+    assert ["words" in attributes for attributes, _ in headings] == [False, False, True]
+    assert "words" not in Table(("name", "n"), []).render()

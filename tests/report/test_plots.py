@@ -52,6 +52,14 @@ def test_what_has_no_value_is_left_out_and_the_kept_point_is_marked():
     assert "<circle" not in nothing
 
 
+def test_a_single_point_is_drawn_once():
+    alone = line_chart("step", "loss", {"loss": ([40], [0.5])}, "")
+    assert paths(alone) == []
+    assert alone.count("<circle") == alone.count("<title>loss: 0.5000</title>") == 1
+    kept = line_chart("step", "loss", {"loss": ([40], [0.5])}, "", kept=(40, 0.5))
+    assert kept.count("<circle") == 1
+
+
 def test_a_bar_has_the_length_of_its_share_and_its_value():
     image, words = bar(0.25, "base")
     assert 'width="30"' in image

@@ -19,7 +19,7 @@ def said(*, test=None, reach=math.nan, **validation) -> Verdict:
 
 def test_a_test_value_below_the_start_is_worse_and_has_advice():
     found = said(test=(0.51, 0.45))
-    assert found.text == "worse than the start: test mAP went from 0.5100 to 0.4500"
+    assert found.text == "worse than before training: test mAP went from 0.5100 to 0.4500"
     assert found.lines() == [
         f"verdict: {found.text}",
         "  try: a lower learning rate",
@@ -38,15 +38,15 @@ def test_a_sentence_comes_before_the_numbers_of_the_field():
 
 def test_it_is_worse_on_test_even_where_validation_rose():
     found = said(test=(0.51, 0.45), start=0.4, values=[0.45, 0.5], kept=2)
-    assert found.text.startswith("worse than the start")
+    assert found.text.startswith("worse than before training")
     assert found.advice == ADVICE
 
 
 def test_where_the_start_was_best_it_says_that_the_start_is_saved():
     found = said(test=(0.5, 0.5), start=0.4, values=[0.3, 0.35, 0.2], kept=0)
     assert found.text == (
-        "no better than the start: validation mAP was 0.4000 before training and at most 0.3500 "
-        "after it; what is saved is the start, before any training"
+        "no better than before training: validation mAP was 0.4000 before training and at most "
+        "0.3500 after it; the saved model is the untrained one"
     )
     assert found.advice == ADVICE
 
@@ -55,7 +55,7 @@ def test_an_end_below_the_start_is_said_though_a_better_state_was_kept():
     found = said(test=(0.4, 0.5), start=0.4, values=[0.45, 0.3], kept=100)
     assert found.text.startswith(
         "the training ends below its start: validation mAP was 0.4000 before training and 0.3000 "
-        "at its end; what is saved is step 100, the best with 0.4500; test mAP went"
+        "at its end; the saved model is that of step 100, the best with 0.4500; test mAP went"
     )
     assert found.advice == ADVICE
 
@@ -63,7 +63,7 @@ def test_an_end_below_the_start_is_said_though_a_better_state_was_kept():
 @pytest.mark.parametrize("validation", [{}, {"start": 0.1, "values": [0.2, 0.3], "kept": 2}])
 def test_a_better_result_needs_no_advice(validation):
     found = said(test=(0.116, 0.68), **validation)
-    assert found == Verdict("better than the start: test mAP went from 0.1160 to 0.6800")
+    assert found == Verdict("better than before training: test mAP went from 0.1160 to 0.6800")
 
 
 def test_a_difference_within_its_interval_is_called_chance():
@@ -75,7 +75,7 @@ def test_a_difference_within_its_interval_is_called_chance():
 
 def test_validation_alone_decides_where_the_test_part_was_not_measured_before():
     assert said(start=0.1, values=[0.05, 0.3], kept=2).text == (
-        "better than the start: validation mAP went from 0.1000 to 0.3000"
+        "better than before training: validation mAP went from 0.1000 to 0.3000"
     )
     assert said(start=0.0, values=[0.0, 0.0], kept=1).advice == ADVICE
     for unknown in ({}, {"start": math.nan, "values": [0.2], "kept": 1}):

@@ -186,3 +186,4 @@ def test_the_words_for_a_difference():
     assert difference(mean_of([-0.5]), 1) == "-0.5"
     assert [listed(["a", "b", "c"][:n]) for n in range(4)] == ["none", "a", "a and b", "a, b and c"]
     assert [share(n, 4) for n in (0, 3, 4)] == ["none of 4", "3 of 4", "all 4"]
+    assert [share(n, 2) for n in (0, 1, 2)] == ["none of 2", "1 of 2", "both"]

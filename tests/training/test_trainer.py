@@ -126,7 +126,7 @@ def test_a_value_that_is_not_a_number_is_never_better_but_the_first_is_kept():
 @pytest.mark.parametrize(
     ("values", "step"),
     [([0.5, 0.1, 0.2, 0.3], 0), ([0.2, 0.2, 0.2, 0.1], 2), ([math.nan, 0.1, 0.1, 0.0], 2)],
-    ids=["no better than the start", "as good as the start", "nothing to compare with"],
+    ids=["no better than before training", "as good as before training", "nothing to compare with"],
 )
 def test_the_start_is_kept_where_nothing_is_as_good(tmp_path, values, step):
     def make(place=None, skip=0):

@@ -92,11 +92,11 @@ def _show_columns(problem: Problem) -> None:
         plain = [each for each in table.columns if each.taken_for == "number" and not each.said]
         counted = plain if len(table.columns) > _MANY else []
         listed = [each for each in table.columns if each not in counted]
-        header = ("column", "taken for", "levels", "missing", "remark")
+        header = ("column", "type", "values", "missing", "remark")
         rows = [(c.name, c.taken_for, c.levels, c.missing, c.said) for c in listed]
         caption = f"and {len(counted)} columns of plain numbers" if counted else ""
         dim = {number: "dim" for number, each in enumerate(listed) if each.left_out}
-        words, title = ("taken for", "remark"), "columns of the data"
+        words, title = ("type", "remark"), "columns of the data"
         show(reports.Table(header, rows, caption), title=title, words=words, styles=dim)
     else:
         lines.append(
@@ -141,11 +141,11 @@ def _show(found: task.CompareResult) -> None:
             (row.name, f"{row.value:+.4f}", f"{row.low:+.4f} – {row.high:+.4f}")
             for row in known.columns[:_COLUMNS]
         ]
-        caption = f"{known.rows:.0f} rows of {known.part}, {known.repeats:.0f} shuffles of a column"
-        title = f"{run.metric} lost where a column is shuffled"
+        caption = f"{known.rows:.0f} rows of {known.part}, {known.repeats:.0f} shuffles per column"
+        title = f"loss of {run.metric} when a column is shuffled"
         show(reports.Table(("column", "importance", "95 %"), columns, caption), title=title)
         if (rest := (known.of_columns or 0) - _COLUMNS) > 0:
-            say([f"{rest} more columns are on the report"])
+            say([f"{rest} more columns are in the report"])
     say([str(found.folder / "model"), str(found.report)], style="bold")
 
 

@@ -50,11 +50,11 @@ def evaluate(
 def predict(
     images: list[Path],
     run: Path = Path("runs/detection"),
-    out: Path = Path("found"),
-    least: Annotated[
+    out: Path = Path("detections"),
+    min_score: Annotated[
         float | None,
         typer.Option(
-            min=0, max=1, help="Smallest score to draw. Default: the best threshold on validation."
+            min=0, max=1, help="Minimum score to draw. Default: the best threshold on validation."
         ),
     ] = None,
 ) -> None:
@@ -69,6 +69,6 @@ def predict(
     task.require_places(images, out)
     kept = task.load_run(run)
     for image in images:
-        drawing, counts = task.predict(kept, image, out, least)
+        drawing, counts = task.predict(kept, image, out, min_score)
         counted = ", ".join(f"{n} {name}" for name, n in counts.items()) or "nothing"
         say([f"{image.name}: {counted}", str(drawing)])

@@ -44,31 +44,32 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
 ) -> None:
     """Compute all metrics of a column of scores or of a run's test rows, with 95 % intervals.
 
-    Several files, such as those of days or workers, are one list of scores.
+    Several files, such as one per day or worker, are evaluated as one list of scores.
 
     Args:
         scores: Tables with scores (csv or parquet), files of --save-histogram (.npz), or the folder
             of a run of `rankwise compare`, whose held-out test rows are evaluated.
-        target: Target column (of a table).
-        score: Column of the scores, higher first (of a table). Repeated, the systems are compared.
-            Of several classes the first word of their columns: score for score_CLASS.
-        group: Column with the list (query, user) of each row (of a table).
-        positive: Value of the target that is the positive class (of a table).
+        target: Target column (tables only).
+        score: Score column; higher scores rank first (tables only). Repeat it to compare systems.
+            For several classes, the common prefix of their columns: score for score_CLASS.
+        group: Column with the list (query, user) of each row (tables only).
+        positive: Value of the target that is the positive class (tables only).
         metric: Metric to compute, such as ndcg@10; may be repeated. Default: all.
         threshold: Rule to choose a threshold by, such as precision>=0.8, recall>=0.9, fpr<=0.01,
             alerts<=200/day, or with a confidence precision>=0.8@95%; may be repeated.
-        rows_per_day: Rows of a day, for alerts<=…/day.
-        time: Column of dates that rows per day are counted by (of a table).
-        by: Column whose values cut the rows into slices, or several separated by commas for their
-            combinations (of a table); may be repeated. Every slice is compared with the other
-            rows, by the metrics named or else by the first.
+        rows_per_day: Number of rows per day, for alerts<=…/day.
+        time: Date column to count the rows per day by (tables only).
+        by: Column to slice the rows by, or several separated by commas to slice by their
+            combinations (tables only); may be repeated. Each slice is compared with all other
+            rows on --metric, by default on the first metric.
         json: JSON file for the numbers.
         out: File for the numbers as a table (csv, or .parquet).
         correction: Adjustment of the p-values of several systems over lists: randomized-tukey
             (default), tukey-hsd (studentized range) or holm.
         memory: Rows in memory: all, or bounded (counts, and further passes over the files). auto is
             bounded above 20 million rows (parquet) or 1 GiB (csv) and for several files.
-        save_histogram: File (.npz) for the counts of the scores, to be added to others later.
+        save_histogram: npz file for the histogram of the scores, which a later evaluate can read
+            and add to others.
     """
     for option, file in (("--json", json), ("--out", out), ("--save-histogram", save_histogram)):
         for path in scores:
@@ -104,8 +105,8 @@ def evaluate(  # noqa: PLR0917  (a command line is called by names)
     }
     if needs and (other := next((name for name, value in rowwise.items() if value), None)):
         refuse(
-            f"{needs} cannot go with {other}: counts in bounded memory know one list of all rows; "
-            "evaluate one table, without them"
+            f"{needs} cannot be combined with {other}: bounded memory counts the scores of "
+            "all rows as one list; evaluate one table without these options"
         )
     require_daily_rule(rules, {"--rows-per-day": rows_per_day, "--time": time})
     require_correction(correction, len(score or ()), group)

@@ -58,7 +58,7 @@ def fuse(  # noqa: PLR0917  (a command line is called by names)
     Args:
         score: Column of the scores, higher first.
         group: Column with the list (query, user) of each row.
-        keep: Columns to write as well, separated by commas, from the first file with the row.
+        keep: Additional columns to write, separated by commas, from the first file with the row.
         method: Fusion method: rrf (reciprocal rank fusion), combsum or combmnz.
         k: Constant of rrf; the larger, the less the first ranks count.
         normalize: Normalization of the scores per list, for combsum and combmnz: min-max or none.

@@ -14,8 +14,7 @@ from rankwise.commands.console import paper
 def objectives(metrics: bool = False) -> None:
     """List the objectives by name: the metric of each, when to use it, what it needs and costs.
 
-    Then come those of installed packages, and the aliases, spellings of other libraries that are
-    understood as well.
+    Objectives of installed packages follow, then aliases: the names that other libraries use.
 
     Args:
         metrics: List the metrics instead of the objectives.
@@ -44,7 +43,7 @@ def objectives(metrics: bool = False) -> None:
         ]
         _print("objective", columns, *sections)
     first = {entry.names[0] for entry in (METRICS if metrics else OBJECTIVES)}
-    columns = [Column("name", max_width=19, overflow="fold"), Column("who spells it so", ratio=1)]
+    columns = [Column("name", max_width=19, overflow="fold"), Column("used by", ratio=1)]
     aliases = [(each.spelling, each.shown, each.source) for each in ALIASES if each.name in first]
     _print("alias", columns, aliases)
 

@@ -34,7 +34,8 @@ Ray = Annotated[
 Trust = Annotated[
     bool,
     typer.Option(
-        "--trust", help="Import objectives of the form module:object in a file or a saved run."
+        "--trust",
+        help="Allow settings and saved runs to import objectives of the form module:object.",
     ),
 ]
 Threads = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,5 +33,8 @@ def group_options(params: Sequence[Any]) -> None:
     options = [param for param in params if param.param_type_name == "option"]
     if len(options) < _LONG:
         return
-    for option in options:
-        option.rich_help_panel = _PANEL_OF.get(option.name)
+    panels = [_PANEL_OF.get(option.name) for option in options]
+    sizes = Counter(panels)
+    for option, panel in zip(options, panels, strict=True):
+        # A panel of one option may have the wrong title: --correction of evaluate is no training.
+        option.rich_help_panel = panel if sizes[panel] > 1 else None

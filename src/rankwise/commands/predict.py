@@ -27,11 +27,11 @@ def predict(  # noqa: PLR0917  (a command line is called by names)
 ) -> None:
     """Score the rows of a file, or a run's own test rows: score and probability, in file order.
 
-    Of more than two classes: the most likely one, and a score and a probability for each.
+    With more than two classes: the most likely class, and a score and probability for each.
 
     Args:
         model: Folder of a run or of its model, or file of an estimator.
-        part: Rows of the run itself to score: test, validation or train.
+        part: Part of the run's own data to score: test, validation or train.
         keep: Columns of the data to write before the scores, separated by commas, or all; may be
             repeated.
         out: File to write (csv, or .parquet) rather than print.

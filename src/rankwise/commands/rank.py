@@ -19,7 +19,7 @@ from rankwise.tasks import ranking as task  # its modules are imported where the
 from rankwise.tasks.ranking.settings import DEFAULT, TREC, Settings
 
 app = App(
-    help="Train a ranker of documents on NDCG and the like, evaluate it, and compare TREC runs."
+    help="Train a document ranker on NDCG or another metric, evaluate it, and compare TREC runs."
 )
 add_config(app, lambda: Settings)
 
@@ -158,7 +158,7 @@ def evaluate(  # noqa: PLR0917
 
 @app.command()
 def predict(run: Run, data: Path, out: Path | None = None) -> None:
-    """Score the documents of lists, judged or not: query, document, rank, score.
+    """Score the documents of lists, labeled or not: query, document, rank, score.
 
     Args:
         data: Lists to score, as for train; relevances may be missing.

@@ -180,13 +180,14 @@ def topk(
     require_other("--out", out, None if users is None else Path(users))
     frame = task.recommend(run, k=k, users=_ids(users), seen=include_seen)
     write_frame(frame, out)
-    counts = f"{frame['user'].n_unique()} users, {frame.height} rows"
+    users_found = frame["user"].n_unique()
+    counts = f"{users_found} user{'s' * (users_found != 1)}, {frame.height} rows"
     said = [counts if out is None else f"{counts}: {out}"]
     unknown = frame.filter(source="popular")["user"].unique(maintain_order=True).to_list()
     if unknown:  # a few ids show where they were only misspelled
         shown = ", ".join(map(repr, unknown[:5])) + (", …" if len(unknown) > 5 else "")
         who = "1 user is" if len(unknown) == 1 else f"{len(unknown)} users are"
-        said.append(f"{who} unknown to the model, popular items instead: {shown}")
+        said.append(f"{who} unknown to the model and get popular items: {shown}")
     say(said, error=True)
 
 
@@ -208,7 +209,7 @@ def _say_what(counts: dict[str, int], replaced: int) -> None:
     said += [
         f"{number:,} {what}"
         for what, number in counts.items()
-        if number and (" without " in what or " too few " in what or "nobody" in what)
+        if number and (" without " in what or " too few " in what)
     ]
     if replaced:
         said.append(f"{replaced:,} rows left out, whose pair came again later")

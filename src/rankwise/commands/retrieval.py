@@ -56,7 +56,7 @@ def index(  # noqa: PLR0917
     skip_broken: image_tasks.Broken = False,
     workers: image_tasks.Workers = 0,
 ) -> None:
-    """Write the embeddings of a part of the data, or of a folder of images, to search in.
+    """Write an index to search in: the embeddings of a part of the data or a folder of images.
 
     Args:
         images: Folder of your own images; subfolders are included.

@@ -143,7 +143,7 @@ def _of_words(present: pl.Series, wishes: Wishes) -> tuple[Rule, str | None]:
 def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str] | None:
     """Return the kind of a column that should be left out, and why; None for a feature."""
     name, levels = column.name, present.n_unique()
-    takes = f"--use {name} takes it"
+    takes = f"--use {name} keeps it"
     near = kind == "categorical" and len(present) > 2
     low, high = (column.min(), column.max()) if column.dtype.is_integer() else (None, None)
     whole = isinstance(low, int) and isinstance(high, int) and high - low == len(column) - 1
@@ -153,7 +153,7 @@ def _reason(column: pl.Series, present: pl.Series, kind: Kind) -> tuple[str, str
     elif levels == 1 and len(present) == len(column):
         found = ("constant", "has the same value in every row")
     elif _NAMED_ID.search(name):
-        found = ("id", f"its name is that of an id; {takes}")
+        found = ("id", f"its name looks like an id; {takes}")
     elif whole and kind == "numeric" and 2 < levels == len(column):
         found = ("id", f"consecutive numbers, different in every row; {takes}")
     elif kind == "text":

@@ -40,7 +40,7 @@ def read_disk_table(
     if format_of(path) != "parquet":
         raise DataError(f"{path}: --out-of-core reads parquet, got another format; write parquet")
     if text:
-        raise DataError(f"{path}: --text {next(iter(text))} cannot go with --out-of-core")
+        raise DataError(f"{path}: --text {next(iter(text))} cannot be combined with --out-of-core")
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
     scan = pl.scan_parquet(path)
@@ -99,6 +99,6 @@ def _described(
     if low == high and not missing:
         return ColumnInfo(name, "constant", 1, 0, left_out="has the same value in every row")
     if is_named_id(name) and not wanted:
-        why = f"its name is that of an id; --use {name} takes it"
+        why = f"its name looks like an id; --use {name} keeps it"
         return ColumnInfo(name, "id", levels, missing, left_out=why)
     return ColumnInfo(name, "number", levels, missing)

@@ -116,7 +116,7 @@ def _classes_of(labels: _Labels, *, several: bool) -> _Labels:
             "class (graded relevances want groups and an objective such as 'ndcg')"
         )
     if len(classes) < 2:
-        raise ValueError(f"y must contain two classes, got only one class, {list(classes)}")
+        raise ValueError(f"y must contain two classes, got only one class, {classes[0]}")
     return classes
 
 

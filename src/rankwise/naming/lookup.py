@@ -98,7 +98,7 @@ def _made(spec: Spec, facts: dict[str, Any]) -> nn.Module:
         options = made({**entry.fixed, **named}, signature, lambda inner: _made(inner, facts))
         module = load(entry)(**options, **known)
     except TypeError as error:  # a number where a pair was wanted, or None where a number was
-        raise ValueError(f"{signature.title} cannot be made of {spec}: {error}") from error
+        raise ValueError(f"{signature.title} does not accept {spec}: {error}") from error
     if not isinstance(module, nn.Module):
         raise ValueError(f"{signature.title} must be an nn.Module, got {type(module).__name__}")
     return module
@@ -137,7 +137,7 @@ def metric(name: str) -> Metric:
     try:
         return Metric(load(entry), **options)
     except (TypeError, ValueError) as error:  # TypeError: a list where a number was wanted
-        raise ValueError(f"{signature.title} cannot be made of {spec}: {error}") from error
+        raise ValueError(f"{signature.title} does not accept {spec}: {error}") from error
 
 
 def metric_of(objective: str) -> str:

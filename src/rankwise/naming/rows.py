@@ -220,7 +220,7 @@ def _metrics(table: str) -> Iterator[MetricEntry]:
 METRICS = tuple(
     _metrics("""
 ap | average_precision | k whole
-    the mean over the positives of the precision at their score; @k: those of the first k
+    the mean precision at the score of each positive; @k: those of the first k
 auprc | auprc | prior
     average precision at another share of positives
 auc auroc | auroc

@@ -63,7 +63,7 @@ def capitalized(words: str) -> str:
 
 def decimal(value: float, digits: int = 3, sign: str = "") -> str:
     """Format a value of a metric."""
-    return NOTHING if math.isnan(value) else f"{value:{sign}.{digits}f}".replace("-", "−")
+    return NOTHING if math.isnan(value) else f"{value:{sign or 'z'}.{digits}f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
@@ -184,7 +184,7 @@ def meaning(metric: str) -> str:
     """Return a short description of a metric; empty for an unknown one.
 
     >>> meaning("ap")
-    'the mean over the positives of the precision at their score'
+    'the mean precision at the score of each positive'
     """
     try:
         what = find_metric(parse(metric)).what

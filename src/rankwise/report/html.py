@@ -78,22 +78,29 @@ class Table:
     def render(self) -> Markup:
         """Return the table in a box that scrolls sideways."""
         caption = element("caption", element("span", self.caption)) if self.caption else None
-        head = element("tr", [element("th", name, scope="col") for name in self.header])
+        prose = [any(map(_is_prose, column)) for column in zip(*self.rows, strict=True)]
+        head = [
+            element("th", name, class_="words" if long else None, scope="col")
+            for name, long in zip(self.header, prose or [False] * len(self.header), strict=True)
+        ]
         body = [
             element("tr", _cell("th", first, scope="row"), [_cell("td", each) for each in rest])
             for first, *rest in self.rows
         ]
-        made = element("table", caption, element("thead", head), element("tbody", body))
+        made = element(
+            "table", caption, element("thead", element("tr", head)), element("tbody", body)
+        )
         return scroll(made, "Table, scrolls sideways")
 
 
+def _is_prose(value: object) -> bool:
+    """Return whether a cell has a sentence rather than a word or a number."""
+    return not isinstance(value, (Markup, list)) and len(str(value)) > _LONG
+
+
 def _cell(name: str, value: object, **attributes: str) -> Markup:
-    shown = join(value) if isinstance(value, (Markup, list)) else None
-    text = str(value)
-    long = shown is None and len(text) > _LONG
-    return element(
-        name, text if shown is None else shown, class_="words" if long else None, **attributes
-    )
+    shown = join(value) if isinstance(value, (Markup, list)) else str(value)
+    return element(name, shown, class_="words" if _is_prose(value) else None, **attributes)
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,11 @@ def line_chart(
     colors = [*first, *(f"c{n % 6}" for n in range(len(known) - len(first) - 1)), "best"]
     marks: list[Child] = []
     for color, (name, path) in zip(colors, known.items(), strict=True):
-        drawn: list[Child] = (
-            [line(frame, [a for a, _ in path], [b for _, b in path])] if path else []
-        )
+        drawn: list[Child] = []
+        if len(path) > 1:
+            drawn.append(line(frame, [a for a, _ in path], [b for _, b in path]))
+        elif path not in ([], marked):  # a line through one point would not be seen
+            drawn.append(dot(frame, *path[0], 4.0, f"{name}: {path[0][1]:.4f}"))
         if color == "best":
             drawn += [dot(frame, *point, 6.0, f"{name}: {point[1]:.4f}") for point in marked]
         marks.append(element("g", drawn, class_=color))

@@ -141,14 +141,15 @@ def verdict(
         was = f"validation {metric} was {start:.4f} before training"
         if validation.kept == 0:
             text = (
-                f"no better than the start: {was} and at most {best:.4f} after it; what is "
-                "saved is the start, before any training"
+                f"no better than before training: {was} and at most {best:.4f} after it; the "
+                "saved model is the untrained one"
             )
             return Verdict(text, tuple(advice), sentence)
         if last < start:
             text = (
-                f"the training ends below its start: {was} and {last:.4f} at its end; what is "
-                f"saved is {validation.unit} {validation.kept}, the best with {best:.4f}"
+                f"the training ends below its start: {was} and {last:.4f} at its end; the "
+                f"saved model is that of {validation.unit} {validation.kept}, the best with "
+                f"{best:.4f}"
             )
             return Verdict("; ".join(filter(None, (text, went))), tuple(advice), sentence)
         if test is None:
@@ -157,9 +158,9 @@ def verdict(
         return Verdict(f"not known: {metric} was not measured before training", (), sentence)
     before, after = test
     if after > before:
-        return Verdict(f"better than the start: {went}", (), sentence)
+        return Verdict(f"better than before training: {went}", (), sentence)
     how = "worse" if after < before else "no better"
-    return Verdict(f"{how} than the start: {went}", tuple(advice), sentence)
+    return Verdict(f"{how} than before training: {went}", tuple(advice), sentence)
 
 
 def _went(metric: str, before: float, after: float, reach: float = math.nan) -> str:

@@ -40,6 +40,11 @@ def nearest_sentence(before: NDArray[np.float64], after: NDArray[np.float64]) ->
     return counted(words, was, now, "before training")
 
 
+def network_title(name: str) -> str:
+    """Return the words for a network of a run: ``"untrained"``, or the name of its loss."""
+    return "before training" if name == "untrained" else f"trained on {name}"
+
+
 def neighbors_section(
     images: ImageSet,
     embeddings: Mapping[str, Tensor],

@@ -209,7 +209,7 @@ def curve_figure(trained: History, metric: str = "map") -> Markup:
             steps, values = [0, *steps], [trained.start, *values]
         when = f"after step {trained.best_step}" if trained.best_step else "before training"
         name = metric.replace("ap", "AP")
-        words = f"{name} of validation; the best, {when}, was kept."
+        words = f"{name} on validation; the best, {when}, was kept."
         kept = (trained.best_step, max((v for v in values if not math.isnan(v)), default=math.nan))
         shown = {name: (steps, values)}
         figures.append(line_chart("step", name, shown, words, kept=kept, small=True))

@@ -35,7 +35,7 @@ class Backbone(Section, section="network"):
     )
     weights: str | None = Field(
         None,
-        description="Folder, name in the hub's cache, or file of weights; null to train anew.",
+        description="Folder, name in the hub's cache, or weights file; null to train from scratch.",
     )
     options: dict[str, object] = Field(
         {}, description="Options of the configuration of the backbone."

@@ -56,7 +56,7 @@ def test_missing_files_are_named_and_counted_or_left_out(tmp_path):
         open_images("sop", root)
     message = str(caught.value)
     assert message.startswith("sop: 13 images are missing or damaged: ")
-    assert message.endswith("and 3 more; skip_broken leaves them out")
+    assert message.endswith("and 3 more; leave them out with skip_broken (--skip-broken)")
     assert message.count(".JPG") == 10
     assert "1_0.JPG: is empty" in message
     splits = open_images("sop", root, skip_broken=True)

@@ -87,7 +87,8 @@ def test_an_untrained_model_is_not_saturated():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(prior=0.0), "prior must be None, a number between 0 and 1"),
+        (dict(prior=0.0), r"prior must be None or a number in \(0, 1\), got 0.0; pass the share"),
+        (dict(prior="1%"), r"prior must be None or a number in \(0, 1\), got '1%'"),
         (dict(prior=1.5), "prior must be None.*got 1.5"),
         (dict(gain="none"), "gain must be one of 'annealed', 'fixed'"),
     ],

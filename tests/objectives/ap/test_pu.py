@@ -82,7 +82,10 @@ def test_a_rate_below_zero_is_cut():
         ({"prior": None}, "prior must be in"),
         ({"prior": 0.1, "population_prior": 1}, r"population_prior must be in \(0, 1\), got 1"),
         ({"prior": 0.1, "gain": "free"}, "gain must be one of"),
-        ({"prior": 0.1, "false_positives": "hinges"}, "false_positives must be a surrogate"),
+        (
+            {"prior": 0.1, "false_positives": "hinges"},
+            "false_positives must be the name of a surrogate",
+        ),
     ],
 )
 def test_bad_options_are_named(options, message):

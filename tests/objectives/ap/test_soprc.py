@@ -69,7 +69,7 @@ def test_a_prior_for_every_list():
     ]
     torch.testing.assert_close(value, sum(each) / 2)
     with pytest.raises(
-        ValueError, match="prior must be None, a number between 0 and 1 or 2 of them"
+        ValueError, match=r"prior must be None or a number in \(0, 1\) or 2 of them"
     ):
         SOPRC(torch.tensor([0.1, 0.2, 0.3]), num_lists=2)
 

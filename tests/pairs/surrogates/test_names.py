@@ -37,12 +37,15 @@ def test_every_public_surrogate_has_its_name():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("logistik", r'loss must be a surrogate, got "logistik": did you mean Logistic\?'),
-        ("xyzzy", r'loss must be a surrogate, got "xyzzy": there are ZeroOne, '),
+        (
+            "logistik",
+            r'loss must be the name of a surrogate, got "logistik": did you mean Logistic\?',
+        ),
+        ("xyzzy", r'loss must be the name of a surrogate, got "xyzzy": there are ZeroOne, '),
         ("hinge(scale=1)", r'surrogate "Hinge" has no option "scale"; it has margin'),
-        ("hinge(1, 2)", r'surrogate "Hinge" cannot be made of hinge\(1, 2\): too many positional'),
+        ("hinge(1, 2)", r'surrogate "Hinge" does not accept hinge\(1, 2\): too many positional'),
         ("hinge(1, margin=2)", r"multiple values for argument 'margin'; it has margin"),
-        ("hinge@3", r'surrogate "Hinge" cannot be made of hinge@3: @3 is for metrics at a cut'),
+        ("hinge@3", r'surrogate "Hinge" does not accept hinge@3: @3 is for metrics at a cut'),
         ("zero_one(1)", r"too many positional arguments; it has no options"),
         ("hinge(margin=wide)", r'margin of surrogate "Hinge" must be a number, got wide'),
         ("hinge(margin=-1)", r"margin must be a finite number > 0, got -1"),

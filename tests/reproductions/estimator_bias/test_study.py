@@ -58,7 +58,7 @@ def test_cases_for_and_against_are_counted(told):
             }
         )
     )
-    (said,) = sections["What came out"].paragraphs
+    (said,) = sections["Results"].paragraphs
     assert "It holds in 2 of 6 cases; 2 are open" in said
     assert "2 speak against it" in said
     assert [row[-1] for row in outcome.table.rows] == ["yes", "yes", "open", "open", "no", "no"]
@@ -68,7 +68,7 @@ def test_cases_for_and_against_are_counted(told):
 
 def test_levels_and_interpolation_are_said_as_they_are(told):
     outcome, sections = told(measured())
-    (said,) = sections["What came out"].paragraphs
+    (said,) = sections["Results"].paragraphs
     assert "on average 0.100 for batch AP, 0.050 for prior only, 0.010 for SOPRC" in said
     assert "of a draw is 0.050 for batch AP, 0.050 for prior only, 0.050 for SOPRC." in said
     assert outcome.summary["levels"]["largest"]["SOPRC"] == pytest.approx(0.01)
@@ -125,7 +125,7 @@ def test_errors_of_the_interpolation_are_those_by_count(told):
 
 def test_what_was_done_has_the_numbers_of_the_plan(told):
     _, sections = told(measured(), Setting(seed=8))
-    first, _, last = sections["What was done"].paragraphs
+    first, _, last = sections["Method"].paragraphs
     assert f"Three populations of 20,000 scores, π = {PRIOR}" in first
     assert "batches of 500 and 1,000 scores" in first
     assert "a share π₀ of 0.01, 0.02, 0.03, 0.1 and 0.2 positives" in first
@@ -133,7 +133,7 @@ def test_what_was_done_has_the_numbers_of_the_plan(told):
     assert "in 3 independent chains" in last
     assert "2 batches before the first one counts" in last
     _, quick = told(measured(), Setting(quick=True))
-    assert "seed 0, a quick run. " in quick["What was done"].paragraphs[0]
+    assert "seed 0, a quick run. " in quick["Method"].paragraphs[0]
 
 
 def test_more_chains_than_draws_are_as_many_as_draws():

@@ -68,7 +68,7 @@ def test_every_number_is_in_the_report():
     values = measured()
     found = report(values.plan, values, Setting(seed=5, quick=True))
     sections = {section.heading: section for section in found.sections}
-    assert sections["What was done"].paragraphs[0].startswith("Seed 5, a quick run.")
+    assert sections["Method"].paragraphs[0].startswith("Seed 5, a quick run.")
     (cells,) = sections["All numbers"].tables
     assert len(cells.rows) == len(values.cells)
     assert cells.rows[0][4:] == ("0.200", "0.700", "+0.5000 ± 0.0000", "0.5000 ± 0.0000")

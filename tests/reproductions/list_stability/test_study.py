@@ -65,8 +65,8 @@ def test_the_report_has_every_part(quick, words):
     values = measured()
     found = report(PLAN, values, Setting(seed=6, quick=quick))
     sections = {section.heading: section for section in found.sections}
-    assert sections["What was done"].paragraphs[0].startswith(words)
-    assert "T = 5, 20, N⁺ = 20, 80" in sections["What was done"].paragraphs[0]
+    assert sections["Method"].paragraphs[0].startswith(words)
+    assert "T = 5, 20, N⁺ = 20, 80" in sections["Method"].paragraphs[0]
     assert len(found.rows) == len(values.twins)
     assert len(found.table.rows) == len(fits(values))
     assert found.table.rows[0] == ("SOPRC, C = 0.1", "ε⁺ in T", "+0.20 ± 0.00", "+0.67", "below")

@@ -74,7 +74,7 @@ def test_a_high_repeat_is_not_a_high_mean():
 
 
 def test_positives_of_every_part_are_counted(told):
-    first = told[1]["What was done"].paragraphs[0]
+    first = told[1]["Method"].paragraphs[0]
     assert first.startswith(
         "Seed 4. Positives of images, to train, to validate and to test on, in the first split. "
     )
@@ -98,7 +98,7 @@ def test_what_was_done_has_the_numbers_of_the_plan():
 
 
 def test_the_losses_without_a_warm_start_are_those_that_are_named(told):
-    said = told[1]["What was done"].paragraphs[1]
+    said = told[1]["Method"].paragraphs[1]
     plain = [method.name for method in METHODS if not method.ranking]
     assert f"(all but {', '.join(plain[:-1])} and {plain[-1]})" in said
 

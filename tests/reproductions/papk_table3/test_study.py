@@ -162,7 +162,7 @@ def test_one_split_has_no_interval(monkeypatch):
 
 def test_users_who_cannot_be_ranked_are_counted(monkeypatch):
     outcome, sections = told(monkeypatch, cells(), setting=Setting(seed=2))
-    said = sections["What was done"].paragraphs[-1]
+    said = sections["Method"].paragraphs[-1]
     test = split_rows(DATA.users, 2_000) == 2
     none, all_positive, few, enough = 0, 0, {3: 0, 8: 0}, {3: 0, 8: 0}
     users = np.unique(DATA.users[test])
@@ -193,7 +193,7 @@ def test_splits_are_drawn_or_published():
 
 def test_what_was_done_has_the_numbers_of_the_plan(monkeypatch):
     _, sections = told(monkeypatch, cells(), setting=Setting(seed=1, quick=True))
-    first, second, _ = sections["What was done"].paragraphs
+    first, second, _ = sections["Method"].paragraphs
     assert first == f"{DATA.story} {DATA.size}."
     assert second.startswith("Seed 1, a quick run. 3 splits")
     assert "the same 2 settings, η ∈ {0.1, 0.3} × λ ∈ {0.001}" in second

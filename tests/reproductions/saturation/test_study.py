@@ -29,7 +29,7 @@ def curves() -> list[Curve]:
             gain = [1.5 + repeat * (k > 0) + k for k in range(len(STEPS))]
             if name == "cross-entropy":
                 gain = [math.nan] * len(STEPS)
-            elif "printed" in name:
+            elif "published" in name:
                 gain = [19.0] * len(STEPS)
             value = [1 / (k + 1) for k in range(len(STEPS))]
             found.append(Curve(name, repeat, STEPS, value, ap, gain))
@@ -64,7 +64,7 @@ def test_the_table_has_a_quarter_of_the_way_and_its_end(told):
 def test_gains_go_from_the_first_look_to_the_mean_of_the_last(told):
     gains = {row[0]: row[3] for row in told[0].table.rows}
     assert gains["cross-entropy"] == "–"
-    assert gains["SOPRC, printed gain"] == "19 → 19"
+    assert gains["SOPRC, published gain"] == "19 → 19"
     assert gains["SOPRC, annealed"] == "1.5 → 10.5"  # of 9.5, 10.5 and 11.5
 
 
@@ -84,12 +84,12 @@ def test_every_look_is_a_row(told):
     assert last["value"] == pytest.approx(1 / 9)
 
 
-def test_means_are_drawn_and_printed_gains_are_dashed(told):
+def test_means_are_drawn_and_published_gains_are_dashed(told):
     loss, ap, gain = told[1]
     for number, name in enumerate(LOSSES):
         for axes in (loss, ap, gain):
             line = axes.lines[number]
-            assert line.get_linestyle() == ("--" if "printed" in name else "-")
+            assert line.get_linestyle() == ("--" if "published" in name else "-")
             assert list(line.get_xdata()) == STEPS
         expected = [0.1 * number + 0.02 + 0.01 * k for k in range(len(STEPS))]
         np.testing.assert_allclose(np.asarray(ap.lines[number].get_ydata()), expected, atol=1e-6)
@@ -105,7 +105,7 @@ def test_what_was_done_has_the_numbers_of_the_plan(told):
     assert said.count("3 repeats") == 1
 
 
-def test_the_gain_as_printed_is_where_the_annealed_one_ends():
+def test_the_gain_as_published_is_where_the_annealed_one_ends():
     # What the page says of it: min((1−π)/π, 1/median ratio), on a list ranked without an error.
     target = torch.arange(400) < 20
     scores = torch.where(target, 3.0, -3.0) + torch.linspace(-0.1, 0.1, 400)
@@ -122,7 +122,7 @@ def test_the_gain_as_printed_is_where_the_annealed_one_ends():
 def test_the_sentence_says_which_gain_ends_higher(swapped, words):
     found = curves()
     if swapped:
-        other = {"annealed": "printed gain", "printed gain": "annealed"}
+        other = {"annealed": "published gain", "published gain": "annealed"}
         found = [
             replace(c, loss=", ".join([c.loss.split(", ")[0], other[c.loss.split(", ")[1]]]))
             for c in found
@@ -144,7 +144,7 @@ def test_same_data_and_start_for_every_loss_and_gains_where_there_are_any():
         assert curve.test_ap[0] == first.test_ap[0]  # before the first step
         if curve.loss == "cross-entropy":
             assert all(math.isnan(gain) for gain in curve.gain)
-        elif "printed" in curve.loss:
+        elif "published" in curve.loss:
             assert curve.gain == [(1 - plan.prior) / plan.prior] * 3
         else:
             assert 0 < curve.gain[0] < (1 - plan.prior) / plan.prior

@@ -86,7 +86,7 @@ def test_all_numbers_are_in_the_tables_and_in_the_rows(told):
 @pytest.mark.parametrize(("quick", "words"), [(False, "Seed 6. All"), (True, "Seed 6, a quick")])
 def test_what_was_done_has_the_numbers_of_the_plan(told, quick, words):
     _, sections = told(measured(), Setting(seed=6, quick=quick))
-    said = sections["What was done"].paragraphs
+    said = sections["Method"].paragraphs
     assert said[0].startswith(words)
     assert "lists of 100 to 1,600 scores" in said[1]
     assert "4 random lists" in said[1]

@@ -92,7 +92,7 @@ def test_images_among_the_first_of_their_class_are_counted():
     assert found.first == (True, False, False, False, False)
     best = evaluate_scores(torch.nn.functional.one_hot(target, 3).float(), target, NAMES)
     assert sentence(found, best) == (
-        "5 of 5 images are ranked where they belong, among the first of their class, 4 more than "
+        "5 of 5 images are among the first of their own class, 4 more than "
         "before training; the difference may be chance."
     )
 

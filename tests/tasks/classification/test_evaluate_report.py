@@ -18,7 +18,7 @@ from rankwise.tasks.classification.task import Classifier
 from rankwise.vision import run
 from rankwise.vision.run import Trained, curve_figure
 
-VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
+VERDICT = Verdict("worse than before training: <u>", ("a lower rate", "fewer steps"))
 NAN = math.nan
 THREE = Evaluation(
     ("cat", "<dog>", "emu"),
@@ -92,7 +92,7 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
     assert path == tmp_path / "run" / "index.html"
     assert [each.name for each in path.parent.iterdir()] == ["index.html"]
     html = path.read_text()
-    assert '<p class="choice">Worse than the start: &lt;u&gt;.</p>' in html
+    assert '<p class="choice">Worse than before training: &lt;u&gt;.</p>' in html
     assert html.count("<td>0.0625</td>") == 1  # the mean of the untrained, not its classes
     assert '<tr><th scope="row">&lt;dog&gt;</th><td>5</td><td>1.0000</td>' in html
     assert "<dog>" not in html

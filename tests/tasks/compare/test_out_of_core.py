@@ -105,7 +105,7 @@ def test_what_cannot_stay_on_disk_is_refused(path, tmp_path):
     frame.write_csv(tmp_path / "rows.csv")
     with pytest.raises(DataError, match="--out-of-core reads parquet"):
         read_problem(settings(tmp_path / "rows.csv"))
-    with pytest.raises(DataError, match="--text x0 cannot go with --out-of-core"):
+    with pytest.raises(DataError, match="--text x0 cannot be combined with --out-of-core"):
         read_problem(settings(path, text=("x0",)))
     with pytest.raises(DataError, match="there is no drop column 'none'"):
         read_problem(settings(path, drop=("none",)))

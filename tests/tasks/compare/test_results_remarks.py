@@ -180,7 +180,7 @@ def test_columns_that_are_no_features(tmp_path):
     here = problem(tmp_path)
     assert remarks_of(here, failed={"a": "a: no"}) == [
         "left out, it failed: a: no",
-        "columns left out (the table of columns says why): id",
+        "columns left out (for reasons see the table of columns): id",
     ]
 
 
@@ -191,4 +191,4 @@ def test_a_number_that_became_a_word_is_told(tmp_path):
     frame.with_columns(a=np.array(values)).write_csv(tmp_path / "table.csv")
     slip, unused = remarks_of(problem(tmp_path))
     assert "599 of 600 values are numbers, but 'oops' in row 251 is not" in slip
-    assert unused == "columns left out (the table of columns says why): a"
+    assert unused == "columns left out (for reasons see the table of columns): a"

@@ -125,7 +125,7 @@ def test_repeated_cross_validation_tests_every_row_once_a_repeat(tmp_path):
             assert each["difference"]["low"] <= gain <= each["difference"]["high"]
             assert 0 <= each["difference"]["p"] <= 1
     assert load_model(out).about["candidate"] == found["candidates"][found["recommended"]]["name"]
-    assert "chosen anew within every fold" in found["remarks"][0]
+    assert "chosen again within every fold" in found["remarks"][0]
     assert found["importance"]["rows"] == 600
     assert found["importance"]["part"] == found["evaluation"]
 
@@ -172,7 +172,9 @@ def test_lists_are_tested_in_turn_too(tmp_path):
 
 
 def test_repeats_cannot_go_with_time(tmp_path):
-    with pytest.raises(UsageError, match=r"--repeats 2 cannot go with --time day.*leave out one"):
+    with pytest.raises(
+        UsageError, match=r"--repeats 2 cannot be combined with --time day.*leave out one"
+    ):
         settings(tmp_path, repeats=2, time="day")
     with pytest.raises(UsageError, match="repeats must be a whole number >= 0, got -1"):
         settings(tmp_path, repeats=-1)

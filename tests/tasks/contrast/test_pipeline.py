@@ -26,7 +26,7 @@ from rankwise.training import RunFolder
 from rankwise.vision.files import write_config
 from rankwise.vision.run import Trained
 
-VERDICT = Verdict("better than the start: test mAP went from 0.2500 to 0.6250")
+VERDICT = Verdict("better than before training: test mAP went from 0.2500 to 0.6250")
 RESULTS = {
     "untrained": Evaluation(Mean(0.5, 0.05, 40), Mean(0.25, 0.01, 38)),
     "nt_xent": Evaluation(Mean(0.875, 0.02, 40), Mean(0.625, 0.015, 38)),

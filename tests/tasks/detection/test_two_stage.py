@@ -277,7 +277,7 @@ def test_a_whole_run_is_written_loaded_and_drawn(tmp_path):
     assert all(len(one) <= 40 for one in found)  # 20 proposals, two classes
     image = tmp_path / "image.png"
     Image.fromarray(pictures("x").load(0).permute(1, 2, 0).contiguous().numpy()).save(image)
-    drawing, _ = predict(kept, image, tmp_path / "found", least=0.01)
+    drawing, _ = predict(kept, image, tmp_path / "detections", min_score=0.01)
     assert drawing.is_file()
     again = run(parts, asked, tmp_path / "run", resume=True)
     assert again.results["stable_ap"].as_json() == done.results["stable_ap"].as_json()

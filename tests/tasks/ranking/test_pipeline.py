@@ -94,7 +94,7 @@ def test_validation_stops_by_the_number_that_evaluation_gives(tmp_path, model):
 
 def test_a_metric_of_relevances_seen_as_two_classes_has_another_name(tmp_path):
     data = read_letor(written(tmp_path / "train.txt"))
-    words = "ndcg@3 of two classes (relevant from 1 on)"
+    words = "ndcg@3 of two classes (relevant: at least 1)"
     assert stops_by(Settings(objective="ap", model="mlp", metric="ndcg@3"), data) == words
     assert stops_by(Settings(objective="ndcg@3", model="mlp", metric="ndcg@3"), data) == "ndcg@3"
     assert stops_by(Settings(objective="ap", model="mlp", metric="ap"), data) == "ap"

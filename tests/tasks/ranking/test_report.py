@@ -29,7 +29,7 @@ def test_scores_are_compared_with_the_best_feature(tmp_path, sign, word):
     )
     found = compared_with_feature(SETTINGS, ranker, "test", results, feature=feature, alone=alone)
     assert found.text.startswith(f"{word} than the best single feature: test ndcg@3 is ")
-    assert "by feature 1, largest first 0." in found.text
+    assert " for feature 1, largest first (difference" in found.text
     tries = "; ".join(found.advice)
     assert tries == "" if sign == 1 else "learning_rate=0.05" in tries
     assert "chance" not in found.text
@@ -52,7 +52,7 @@ def test_the_verdict_of_a_run_is_on_its_report(tmp_path):
     assert "random order" in html
     assert "--test" not in done.verdict.text
     alone = run(SETTINGS, tmp_path / "alone", train, metrics=["ap"])
-    assert alone.verdict.text.endswith("those of the training, --test measures others")
+    assert alone.verdict.text.endswith("the training queries, pass --test to evaluate on others")
 
 
 RESULTS = {

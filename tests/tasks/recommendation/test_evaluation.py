@@ -170,7 +170,7 @@ def test_who_has_nothing_to_find_is_counted_and_left_out():
     mean = found.means()["hit@1"]
     assert (mean.value, mean.n) == (0.5, 2)
     assert mean.standard_error == pytest.approx(math.sqrt(0.5) / math.sqrt(2))
-    assert found.notes() == ["1 user has nothing to find there: left out."]
+    assert found.notes() == ["1 user has no test positives and is left out."]
 
 
 def test_who_has_few_negatives_is_counted_and_stays():
@@ -186,8 +186,8 @@ def test_who_has_no_negatives_at_all_is_not_defined():
     assert found.values["ndcg@2"].isnan().all()
     assert (found.without_negatives, found.few_negatives) == (1, 0)
     assert found.notes() == [
-        "1 user has no unseen items except their positives: left out.",
-        "Nobody is left: no metric says anything here.",
+        "1 user has no unseen items except their positives and is left out.",
+        "No user is left: there is nothing to measure.",
     ]
 
 

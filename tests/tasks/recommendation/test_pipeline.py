@@ -46,8 +46,8 @@ def test_what_is_in_the_folder(finished):
     )
     assert found["counts"]["users"] == 20
     page = (out / "index.html").read_text()
-    assert "users without a positive in the test" in page
-    assert "warm start by softmax" in page
+    assert "users without test positives" in page
+    assert "warm start with softmax" in page
     assert done.verdict.sentence in page
     assert done.verdict.sentence.startswith(
         f"{done.results['model'].values['hit@3'].nansum():.0f} of 20 users get an item"

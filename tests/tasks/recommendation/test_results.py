@@ -204,11 +204,11 @@ def test_a_row_for_each_metric():
 
 def test_it_says_where_the_objective_was_no_help():
     helped = trained([0.1, 0.2, 0.3], warm=2).course()
-    assert "0.3000, was that of epoch 3" in helped
-    assert "The first 2 were a warm start by softmax." in helped
+    assert "epoch 3 has the best validation ndcg@10, 0.3000, and is" in helped
+    assert "The first 2 epochs were a warm start with softmax." in helped
     assert "did not" not in helped
     ended = trained([0.1, 0.3, 0.2], warm=2).course()
-    assert ended.endswith("ap did not make it better on validation.")
+    assert ended.endswith("ap did not improve it on validation.")
     assert "warm" not in trained([0.1, 0.3], warm=0).course()
 
 

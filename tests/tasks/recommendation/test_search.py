@@ -160,8 +160,8 @@ def test_the_verdict_compares_with_popularity():
     settings = chosen_of("ease", regularization=10.0)
     found = train(prepared(DATA, settings), settings)
     assert found.verdict().lines() == [
-        f"verdict: better than popularity: validation ndcg@3 is {found.value:.4f}, that of "
-        f"popularity {found.start:.4f}"
+        f"verdict: better than popularity: validation ndcg@3 is {found.value:.4f}, and "
+        f"{found.start:.4f} for popularity"
     ]
     worse = replace(found, start=1.0).verdict()
     assert worse.text.startswith("no better than popularity")

@@ -195,7 +195,7 @@ def test_where_no_epoch_is_as_good_as_the_start_the_start_is_kept():
     with torch.random.fork_rng(devices=[]):
         start = new_model(problem, chosen).state_dict()
     assert all(torch.equal(v, start[n]) for n, v in trained.network.state_dict().items())
-    assert "none was as good on validation as the start" in trained.course()
+    assert "none was as good on validation as the initial model" in trained.course()
 
 
 COSINE = dict(scores="cosine", negatives="auto", epochs=4, batch=64, learning_rate=0.05)
@@ -220,7 +220,7 @@ def test_a_tuned_training_is_the_one_with_that_temperature(tmp_path):
     lines = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
     value = found.tried[found.network.temperature]
     assert float(lines[found.best].split(",")[-1]) == pytest.approx(value)
-    assert f"The temperature {found.network.temperature:g} was chosen among" in found.course()
+    assert f"Temperature {found.network.temperature:g} was chosen from" in found.course()
 
 
 def test_another_temperature_must_be_better_by_a_standard_error():
@@ -295,8 +295,8 @@ def test_a_refit_learns_from_the_validation_part_for_as_many_steps():
     assert not torch.equal(
         state["users.ids.weight"], without.network.state_dict()["users.ids.weight"]
     )
-    assert "trained anew" in found.course()
-    assert "which is the model" not in found.course()
+    assert "trained again" in found.course()
+    assert "and is the model" not in found.course()
     assert found.settings.refit
     assert not without.settings.refit
 

@@ -16,7 +16,7 @@ from rankwise.training.checkpoint import flat_settings
 from rankwise.vision import run
 from rankwise.vision.run import Trained, curve_figure
 
-VERDICT = Verdict("worse than the start: <u>", ("a lower rate", "fewer steps"))
+VERDICT = Verdict("worse than before training: <u>", ("a lower rate", "fewer steps"))
 NETWORK = make_network(settings().network)
 VALIDATED = [
     {"step": 2, "loss": 0.9, "map": 0.25},
@@ -92,7 +92,7 @@ def test_every_setting_has_one_row():
 def test_the_curve_in_words_with_and_without_validation():
     validated = curve_figure(trained(VALIDATED))
     assert "<figcaption>The loss over 6 steps, 0.900 to 0.312.</figcaption>" in validated
-    assert "<figcaption>mAP of validation; the best, after step 4, was kept." in validated
+    assert "<figcaption>mAP on validation; the best, after step 4, was kept." in validated
     bare = [{name: row[name] for name in ("step", "loss")} for row in VALIDATED]
     plain = curve_figure(trained(bare))
     assert plain.count("<svg") == 1
@@ -114,9 +114,9 @@ def test_the_page_says_what_was_found_and_nothing_in_it_is_markup(tmp_path):
     assert html.count("<figure>") == 3  # precision–recall, loss, validation
     for line in splits().describe().splitlines():
         assert f'<p class="note">{line}</p>' in html
-    assert '<p class="choice">Worse than the start: &lt;u&gt;.</p>' in html
+    assert '<p class="choice">Worse than before training: &lt;u&gt;.</p>' in html
     assert '<p class="why">What to try: a lower rate; fewer steps.</p>' in html
-    assert "no class was trained on" in html
+    assert "none of their classes were in training" in html
     order = ["Retrieval on the whole gallery", "Training", "Data", "Settings"]
     places = [html.index(f'-heading">{heading}</h2>') for heading in order]
     assert places == sorted(places)

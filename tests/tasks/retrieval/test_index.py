@@ -78,7 +78,9 @@ def test_cells_that_do_not_fit_are_refused(tmp_path):
 
 def test_files_that_are_no_index(tmp_path):
     path = tmp_path / "index.npz"
-    with pytest.raises(UsageError, match="there is no such file; rankwise retrieval index makes"):
+    with pytest.raises(
+        UsageError, match="there is no such file; write it with `rankwise retrieval index`"
+    ):
         read_index(path)
     path.write_bytes(b"nonsense")
     with pytest.raises(UsageError, match="is not an index of this command"):
@@ -115,14 +117,16 @@ def test_an_index_of_another_network_of_the_same_dimension(tmp_path):
     index = read_index(write_index(tmp_path / "index.npz", make_index(network(), known, VIEWS)))
     torch.manual_seed(1)
     other = make_network(settings().network).eval()
-    with pytest.raises(UsageError, match="made by another network than this one; make it anew"):
+    with pytest.raises(UsageError, match="made by another network than this one; write it again"):
         search(other, index, known.load(0), VIEWS)
 
 
 def test_an_index_that_does_not_say_which_network_made_it(tmp_path):
     path, words = tmp_path / "index.npz", np.array(["a", "b"])
     write_npz(path, {"embeddings": np.zeros((2, 6)), "paths": words, "labels": words})
-    with pytest.raises(UsageError, match="make it anew with `rankwise retrieval index`") as caught:
+    with pytest.raises(
+        UsageError, match="write it again with `rankwise retrieval index`"
+    ) as caught:
         read_index(path)
     assert str(caught.value).startswith(str(path))
 

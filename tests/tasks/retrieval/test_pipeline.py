@@ -89,7 +89,7 @@ def test_a_training_that_ends_below_its_start_says_so_on_the_report(tmp_path):
     before, after = (found.results[name]["test"].map for name in ("untrained", "ap"))
     assert found.trained.best_step == 0
     assert before == after  # what is saved is the start
-    assert "what is saved is the start, before any training" in found.verdict.text
+    assert "the saved model is the untrained one" in found.verdict.text
     assert found.verdict.advice[0].startswith("a lower learning rate, optimizer.learning_rate=0.01")
     text = found.report.read_text()
     assert found.verdict.text[1:] in text
@@ -101,7 +101,7 @@ def test_without_validation_the_test_images_tell_that_it_got_worse(tmp_path):
     empty = splits().validation.subset([])
     chosen = settings(*RUINED)
     found = run(splits(validation=empty), chosen, tmp_path)
-    assert found.verdict.text.startswith("worse than the start: test mAP went from 0.")
+    assert found.verdict.text.startswith("worse than before training: test mAP went from 0.")
 
 
 def test_a_run_writes_the_batches_it_had(tmp_path):

@@ -213,11 +213,12 @@ def test_changes_are_checked_like_files(change, message):
 
 
 def test_a_name_that_does_not_ship():
-    message = "omniglott: there is no such file; did you mean omniglot, which"
+    message = "omniglott: there is no such file or folder; did you mean omniglot, which"
     with pytest.raises(UsageError, match=message):
         Settings.read("omniglott")
     message = (
-        "photos.yaml: there is no such file; the configurations of the package are: cifar100, "
+        "photos.yaml: there is no such file or folder; the configurations of the package are: "
+        "cifar100, "
     )
     with pytest.raises(UsageError, match=message):
         Settings.read("photos.yaml")

@@ -181,7 +181,10 @@ def _voc_folder(root: Path) -> Path:
                 f"{root}: holds several sets ({names}); say which in the names of the lists, "
                 f"such as {good[0].name}/trainval"
             )
-    raise DataError(f"{root}: there is no folder Annotations here, as Pascal VOC has it")
+    raise DataError(
+        f"{root}: there is no folder Annotations here; "
+        "a data set in the layout of Pascal VOC has one"
+    )
 
 
 def _image(folder: Path, stem: str) -> AnnotatedImage:

@@ -231,8 +231,9 @@ def _images(name: str, classes: list[list[int]], wanted: list[Part], how: Draw) 
             seen[part] += 1
     if seen.get("test", _FEW) < _FEW:
         raise DataError(
-            f"{name}: cannot be divided: by images, it needs two classes with four images or more "
-            f"(two to train on, two to test on), got {seen['test']}; by classes, it needs "
+            f"{name}: cannot be split into training and test parts: by images, it needs "
+            "two classes with four images or more (two to train on, two to test on), "
+            f"got {seen['test']}; by classes, it needs "
             f"{_FEW * (1 + len(wanted))} classes with two images or more; add images"
         )
     if seen.get("validation", _FEW) < _FEW:  # one class cannot be confused with another

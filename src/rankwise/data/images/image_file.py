@@ -130,7 +130,10 @@ def require_files(
     found = {i: error for i, path in enumerate(paths) if (error := damage(path)) is not None}
     broken = {**known, **found}
     if broken and not skip_broken:
-        raise DataError(f"{name}: {describe_broken(broken.values())}; skip_broken leaves them out")
+        raise DataError(
+            f"{name}: {describe_broken(broken.values())}; leave them out with "
+            "skip_broken (--skip-broken)"
+        )
     return broken
 
 

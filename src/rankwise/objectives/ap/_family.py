@@ -148,10 +148,15 @@ def _check_outer(outer: Outer, steps: int | None) -> None:
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:
     if prior is None:
         return None
-    value = torch.as_tensor(prior, dtype=torch.float64)
+    several = f" or {lists} of them, one per list" if lists > 1 else ""
+    wrong = ValueError(
+        f"prior must be None or a number in (0, 1){several}, got {prior!r}; pass the share of "
+        "positives in the full data set"
+    )
+    try:
+        value = torch.as_tensor(prior, dtype=torch.float64)
+    except (TypeError, ValueError):  # words, or rows of different lengths
+        raise wrong from None
     if not bool(((value > 0) & (value < 1)).all()) or math.prod(value.shape) not in (1, lists):
-        raise ValueError(
-            f"prior must be None, a number between 0 and 1 or {lists} of them, one per list, "
-            f"got {prior!r}"
-        )
+        raise wrong
     return value.reshape(()) if value.numel() == 1 else value.reshape(lists)

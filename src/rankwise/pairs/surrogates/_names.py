@@ -60,7 +60,8 @@ def surrogate_of(spec: Spec, where: str) -> Surrogate:
         near = nearest(spec.name, names)
         hint = f"did you mean {near}? " if near else ""
         raise ValueError(
-            f'{where} must be a surrogate, got "{spec.name}": {hint}there are {", ".join(names)}'
+            f'{where} must be the name of a surrogate, got "{spec.name}": {hint}'
+            f"there are {', '.join(names)}"
         )
     title, signature = f'surrogate "{found.__name__}"', inspect.signature(found)
     options = list(signature.parameters)
@@ -73,7 +74,7 @@ def surrogate_of(spec: Spec, where: str) -> Surrogate:
             raise TypeError(f"@{spec.k} is for metrics at a cut")
         given = signature.bind(*spec.args, **spec.options).arguments
     except TypeError as error:
-        raise ValueError(f"{title} cannot be made of {spec}: {error}; {choices}") from error
+        raise ValueError(f"{title} does not accept {spec}: {error}; {choices}") from error
     for option, value in given.items():
         if not isinstance(value, (int, float)):
             raise ValueError(f"{option} of {title} must be a number, got {write(value)}")

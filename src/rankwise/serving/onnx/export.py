@@ -56,7 +56,10 @@ def export_onnx(path: str | Path, out: str | Path) -> Path:
     path, out = Path(path), Path(out)
     if not path.exists():
         raise UsageError(f"{path}: there is no such model")
-    with foreign_errors(f"{path}: cannot be exported to ONNX", ours_too=True):
+    with foreign_errors(
+        f"{path}: is not a run of compare or rank, or a saved estimator, that can be exported",
+        ours_too=True,
+    ):
         members, knots = _read(path)
         for _, parts in members:
             require_two_classes(parts)

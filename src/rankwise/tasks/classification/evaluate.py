@@ -155,7 +155,7 @@ def classes_table(result: Evaluation) -> Table:
 
 def sentence(before: Evaluation, after: Evaluation) -> str:
     """Return how many images are among the first of their class, before and after training."""
-    words = "{count} of {total} images are ranked where they belong, among the first of their class"
+    words = "{count} of {total} images are among the first of their own class"
     if len(after.classes) == 1:
         first_of = f"{{count}} of the {{total}} images of {after.classes[0]}"
         words = f"{first_of} are among the first {{total}} of the ranking"

@@ -203,7 +203,7 @@ class Outcome:
             remarks.append(f"{words}: {'; '.join(same)}")
         if evaluation.repeats:
             remarks.append(
-                f"chosen anew within every fold, the recommended candidate has "
+                f"chosen again within every fold, the recommended candidate has "
                 f"{full_name(self.problem.metric)} {evaluation.nested_value():.4f}: "
                 "the best of several looks a little better than it is"
             )
@@ -214,7 +214,7 @@ class Outcome:
         cut = [each.candidate for each in self.fitted if each.cut]
         # Of the second fit of log-loss there is only the control.
         if short := "; ".join(each.words for each in cut if not each.parts or each.is_control):
-            remarks.append(f"stopped early by --budget, may improve with a larger one: {short}")
+            remarks.append(f"stopped by --budget, a larger one may improve it: {short}")
         for each in self.fitted:  # next to one that did not learn, every other looks good
             splits = self.problem.plan.splits[: len(each.folds)]
             shapes = [fold.scores.shape for fold in each.folds]
@@ -232,7 +232,7 @@ class Outcome:
                 )
         remarks += table.warnings
         if left_out := ", ".join(table.left_out):
-            remarks.append(f"columns left out (the table of columns says why): {left_out}")
+            remarks.append(f"columns left out (for reasons see the table of columns): {left_out}")
         return remarks
 
     def write(self, folder: Path, results: Mapping[str, object]) -> None:

@@ -66,11 +66,13 @@ class Settings(TaskSettings):
         "precision>=0.8@95%, recall>=0.9, fpr<=0.01, alerts<=200/day.",
     )
     rows_per_day: Annotated[float, Gt(0)] | None = Field(
-        None, description="Rows of a day, for --threshold alerts<=…/day; default: those of --time."
+        None,
+        description="Number of rows per day, for --threshold alerts<=…/day. Default: from --time.",
     )
     candidates: str = Field(
         "linear,boosted,neural",
-        description="Candidates to train, such as boosted,linear:log_loss,neural:both.",
+        description="Models to train, separated by commas: MODEL, MODEL:OBJECTIVE for one "
+        "objective, MODEL:both for the mean of two: boosted,linear:log_loss,neural:both.",
     )
     budget: Annotated[float, Gt(0), BeforeValidator(seconds_of)] = Field(
         120.0, description="Total training time in seconds, or such as 90s, 2m, 1h."
@@ -102,8 +104,8 @@ class Settings(TaskSettings):
             self._check_threshold(self.threshold)
         if self.repeats and self.time is not None:
             raise UsageError(
-                f"--repeats {self.repeats} cannot go with --time {self.time}: folds of all rows "
-                "would learn from the future; leave out one of them"
+                f"--repeats {self.repeats} cannot be combined with --time {self.time}: folds of "
+                "all rows would learn from the future; leave out one of them"
             )
         if self.seed + self.seeds - 1 > MAX_SEED:  # of the last fit
             raise UsageError(
@@ -119,13 +121,13 @@ class Settings(TaskSettings):
         limit = read_rule(rule, grouped=self.group is not None or is_graded(self.metric))
         if self.repeats:
             raise UsageError(
-                f"--threshold {rule} cannot go with --repeats {self.repeats}: the model that is "
-                "kept has no test rows then; leave out one of them"
+                f"--threshold {rule} cannot be combined with --repeats {self.repeats}: the model "
+                "that is kept has no test rows then; leave out one of them"
             )
         if limit.confidence is not None and self.weight is not None:
             raise UsageError(
-                f"--threshold {rule} cannot go with --weight {self.weight}: a confidence needs "
-                "rows that count once each; leave out @… or --weight"
+                f"--threshold {rule} cannot be combined with --weight {self.weight}: a confidence "
+                "needs rows that count once each; leave out @… or --weight"
             )
         per_day = limit.kind == "alerts" and limit.rows is None
         if per_day and self.rows_per_day is None and self.time is None:

@@ -20,7 +20,7 @@ from rankwise.report.verdict import Verdict, lower_rate, verdict
 from rankwise.tasks.contrast.settings import Settings
 from rankwise.tasks.contrast.task import ContrastNet, Images, new_network, train
 from rankwise.vision.files import CONFIG, load_state, require_finished, write_model
-from rankwise.vision.gallery import nearest_sentence, neighbors_section
+from rankwise.vision.gallery import nearest_sentence, neighbors_section, network_title
 from rankwise.vision.run import ImageOptions, RunResult, Trained, image_run, write_report
 
 _BLOCK = 512  # images of a forward pass
@@ -115,7 +115,7 @@ def run(
             sentence=nearest_sentence(*ranks),
         )
         test = ImageSet("test", images.y_test, images.classes, pixels=images.x_test)
-        shown = neighbors_section(test, features)
+        shown = neighbors_section(test, {network_title(n): f for n, f in features.items()})
         report = write_results(out, settings, images, trained, results, verdict=said, shown=shown)
         return RunResult(results, trained, report, said)
 

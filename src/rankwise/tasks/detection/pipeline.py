@@ -149,9 +149,9 @@ def require_places(images: Sequence[Path], out: Path) -> None:
 
 
 def predict(
-    finished: FinishedRun, image: Path, out: Path, least: float | None = None
+    finished: FinishedRun, image: Path, out: Path, min_score: float | None = None
 ) -> tuple[Path, Counter[str]]:
-    """Draw boxes with a score of at least ``least``, a probability; None: the run's thresholds.
+    """Draw boxes with at least ``min_score``, a probability; None: the thresholds of the run.
 
     Writes ``NAME.png`` and ``NAME.json`` into ``out``: boxes x1 y1 x2 y2 in pixels of the image.
     Returns the file of the drawing, and the number of boxes of each class.
@@ -159,8 +159,10 @@ def predict(
     require_places([image], out)
     pixels, settings = read_image(image), finished.settings
     (all_boxes,) = detect(finished.network, [pixels], settings.augmentations, settings.selection)
-    lowest = None if least is None else torch.tensor(least, dtype=torch.float64).logit().item()
-    boxes = all_boxes.above(finished.thresholds if lowest is None else lowest)
+    logit = None
+    if min_score is not None:
+        logit = torch.tensor(min_score, dtype=torch.float64).logit().item()
+    boxes = all_boxes.above(finished.thresholds if logit is None else logit)
     names = [finished.classes[label] for label in boxes.labels.tolist()]
     rows = [
         {"class": name, "score": round(score, 6), "box": [round(side, 2) for side in box]}
@@ -170,5 +172,5 @@ def predict(
     ]
     drawing = write_whole(out / f"{image.stem}.png", to_png(drawn(pixels, boxes, finished.classes)))
     size = {"width": pixels.shape[2], "height": pixels.shape[1]}
-    write_json(out / f"{image.stem}.json", {"image": image.name, **size, "found": rows})
+    write_json(out / f"{image.stem}.json", {"image": image.name, **size, "detections": rows})
     return drawing, Counter(names)

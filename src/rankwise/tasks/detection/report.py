@@ -47,12 +47,12 @@ def report_sections(
     return [
         Section(
             "Detections",
-            [f"Boxes with the score where F1 of validation is best, or a higher one: {least}."],
+            [f"Boxes above the threshold with the best F1 on validation: {least}."],
             figures=shown,
         ),
         Section(
             "Average precision on the test images",
-            [f"The detector {kept}, the best of validation."],
+            [f"The detector {kept}, the best on validation."],
             tables=[results_table(results), Table(("class", "AP", "AP50"), by_class)],
         ),
     ]
@@ -78,7 +78,7 @@ def image_figure(images: DetectionSet, row: int, found: Mapping[str, Detections]
     tiles = [("true", drawn_truth(image, objects, classes))]
     tiles += [(name, drawn(image, boxes, classes)) for name, boxes in found.items()]
     counted = ", ".join(f"{name} {len(boxes)}" for name, boxes in found.items())
-    words = f"{images.called(row)} with its {len(objects)} true boxes; found: {counted}."
+    words = f"{images.called(row)} with its {len(objects)} true boxes; predicted: {counted}."
     columns, width = (2, 480) if len(tiles) == 2 else (4, 300)
     return Figure(to_png(tiled(tiles, columns, width)), words, words)
 

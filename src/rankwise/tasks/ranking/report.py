@@ -42,18 +42,18 @@ def compared_with_feature(
     change = after.values - before.values
     record, gap = Record.of(change), after.mean - before.mean
     reach = 1.96 * mean_over_lists(change).standard_error
-    seen = "; these queries are those of the training, --test measures others"
+    seen = "; these are the training queries, pass --test to evaluate on others"
     how = "level with" if abs(gap) <= reach else "better than" if gap > 0 else "worse than"
     rate = getattr(ranker, "learning_rate", None)
     other = {"mlp": "linear", "linear": "boosted", "boosted": "linear"}[settings.model]
     advice = (
         *([] if rate is None else [lower_rate("--set learning_rate", float(rate))]),
         f"another model, --model {other}",
-        "more queries to train on, or features that tell relevant documents apart",
+        "more training queries, or features that separate relevant documents from others",
     )
     return Verdict(
-        f"{how} the best single feature: {part} {settings.metric} is {after.mean:.4f}, by "
-        f"{feature} {before.mean:.4f} (difference {gap:+.4f} ± {reach:.4f})"
+        f"{how} the best single feature: {part} {settings.metric} is {after.mean:.4f}, and "
+        f"{before.mean:.4f} for {feature} (difference {gap:+.4f} ± {reach:.4f})"
         f"{seen if part == 'train' else ''}",
         () if gap > 0 else advice,
         f"Of {record.total:,} {part} queries, the model ranks {record.won:,} better than the best "
@@ -66,8 +66,8 @@ def baselines_table(part: str, results: Mapping[str, Mapping[str, QueryMetric]])
     names = list(next(iter(results.values())))
     rows = [(name, *(str(found[name]) for found in results.values())) for name in names]
     words = (
-        f"The {part} queries. The best single feature is chosen on training queries; in random "
-        "order all documents of a query are tied."
+        f"The {part} queries. The best single feature was chosen on the training queries; in "
+        "random order, all documents of a query are tied."
     )
     return Table(("metric", *results), rows, words)
 
@@ -117,8 +117,8 @@ def write_results(
     words = ["Every query ranks its own documents.", *notes_of(results)]
     if "validation" not in parts and settings.validation_share:
         words[0] += (
-            f" {settings.validation_share:.0%} of the training queries only said when to stop; "
-            "they are in the column of train."
+            f" {settings.validation_share:.0%} of the training queries were held out for early "
+            "stopping; the train column includes them."
         )
     learned = [part for name, part in parts.items() if name != "test"]
     curve = [_curve(stops_by(settings, *learned), history)] if history else []
@@ -133,7 +133,7 @@ def write_results(
     shown = {name: value or "–" for name, value in settings.model_dump().items()}
     sections = [
         first,
-        Section("How good the ranking is", words, tables=[results_table(results), baselines]),
+        Section("Ranking quality", words, tables=[results_table(results), baselines]),
         *(Section("Training", figures=[figure]) for figure in curve),
         Section("Data", tables=[data]),
         settings_section(shown),
@@ -149,7 +149,7 @@ def stops_by(settings: Settings, *parts: Letor) -> str:
     """
     graded = metric(settings.metric).setting.kernel.graded and not is_graded(settings.objective)
     if graded and any(len(np.unique(part.target)) > 2 for part in parts):
-        return f"{settings.metric} of two classes (relevant from {settings.relevant:g} on)"
+        return f"{settings.metric} of two classes (relevant: at least {settings.relevant:g})"
     return settings.metric
 
 

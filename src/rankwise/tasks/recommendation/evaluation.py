@@ -156,17 +156,19 @@ class Evaluation:
         """Who is not measured like everybody else, in words."""
         unseen = "unseen items except their positives"
         cases = {
-            "nothing to find there: left out.": self.without_positives,
-            f"no {unseen}: left out.": self.without_negatives,
-            f"fewer than {self.k} {unseen}: measured with all there is.": self.few_negatives,
+            "no test positives and {are} left out.": self.without_positives,
+            f"no {unseen} and {{are}} left out.": self.without_negatives,
+            f"fewer than {self.k} {unseen}, all of which are ranked.": self.few_negatives,
         }
         said = [
-            f"{n} user{'s' * (n != 1)} {'has' if n == 1 else 'have'} {what}"
+            (f"1 user has {what}" if n == 1 else f"{n} users have {what}").format(
+                are="is" if n == 1 else "are"
+            )
             for what, n in cases.items()
             if n
         ]
         if self.values and all(values.isnan().all() for values in self.values.values()):
-            said.append("Nobody is left: no metric says anything here.")
+            said.append("No user is left: there is nothing to measure.")
         return said
 
 

@@ -76,27 +76,27 @@ class Trained(Outcome):
         metric = self.settings.metric
         if self.best == 0:
             return (
-                f"{len(self.history)} epochs; none was as good on validation as the start, "
-                f"{metric} {self.start:.4f}, which is the model."
+                f"Trained for {len(self.history)} epochs; none was as good on validation as the "
+                f"initial model ({metric} {self.start:.4f}), which is kept."
             )
         said = (
-            f"{len(self.history)} epochs; the best {metric} on validation, {self.value:.4f}, "
-            f"was that of epoch {self.best}{', which is the model' * (not self.refit_steps)}."
+            f"Trained for {len(self.history)} epochs; epoch {self.best} has the best validation "
+            f"{metric}, {self.value:.4f}{', and is the model' * (not self.refit_steps)}."
         )
         if self.warm:
-            said += f" The first {self.warm} were a warm start by softmax."
+            said += f" The first {self.warm} epochs were a warm start with softmax."
             if self.best <= self.warm:
-                said += f" {self.settings.objective} did not make it better on validation."
+                said += f" {self.settings.objective} did not improve it on validation."
         if self.tried:
             tried = ", ".join(f"{t:g} ({v:.4f})" for t, v in sorted(self.tried.items()))
             said += (
-                f" The temperature {self.network.temperature:g} was chosen among {tried}: another "
-                "one must be better by more than the standard error of the difference."
+                f" Temperature {self.network.temperature:g} was chosen from {tried}. A change of "
+                "temperature must improve the metric by more than one standard error."
             )
         if self.refit_steps:
             said += (
-                f" The model was then trained anew for {self.refit_steps} steps, as many as it "
-                "took to that epoch, on the training and the validation part."
+                f" The model was then trained again for {self.refit_steps} steps, as many as it "
+                "took to reach that epoch, on the training and validation parts."
             )
         return said
 
@@ -167,8 +167,8 @@ class Searched(Outcome):
     def verdict(self) -> Verdict:
         how = "better than" if self.value > self.start else "no better than"
         text = (
-            f"{how} popularity: validation {self.settings.metric} is {self.value:.4f}, that of "
-            f"popularity {self.start:.4f}"
+            f"{how} popularity: validation {self.settings.metric} is {self.value:.4f}, and "
+            f"{self.start:.4f} for popularity"
         )
         given = [f"--{name.replace('_', '-')}" for name in self.chosen]
         advice = (f"other values of {' and '.join(given)}", "another --model")

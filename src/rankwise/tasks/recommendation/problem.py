@@ -173,13 +173,13 @@ class Problem:
             "items": len(self.items),
             "interactions": len(self.user),
             "positives": int(self.positive.sum()),
-            "positives to train on": int(train.sum()),
-            "positives of validation": int((self.positive & (self.part == 1)).sum()),
-            "positives of the test": int(test.sum()),
-            "users with too few interactions to be split, all of them to train on": self.undivided,
-            "users without a positive to train on": int((train == 0).sum()),
-            "users without a positive in the test": int((test == 0).sum()),
-            "items nobody has in the training part": int((seen == 0).sum()),
+            "training positives": int(train.sum()),
+            "validation positives": int((self.positive & (self.part == 1)).sum()),
+            "test positives": int(test.sum()),
+            "users with too few interactions to split, all used for training": self.undivided,
+            "users without training positives": int((train == 0).sum()),
+            "users without test positives": int((test == 0).sum()),
+            "items without training interactions": int((seen == 0).sum()),
             "users without features": self.without_features[0],
             "items without features": self.without_features[1],
         }
@@ -200,7 +200,9 @@ def prepared(
     shares = {"validation": settings.validation, "test": settings.test}
     parts = split_by_user(interactions, by=settings.split, **shares, seed=settings.seed)
     positive = interactions.positive(settings.threshold)
-    limit = "" if settings.threshold is None else f" from the rating {settings.threshold:g} on"
+    limit = ""
+    if settings.threshold is not None:
+        limit = f": no rating is {settings.threshold:g} or more; lower --threshold"
     for part, name in enumerate(("training", "validation", "test")):
         if not (positive & (parts.part == part)).any():
             few = "; take one of each user with --validation 1" * (part == 1 and not limit)

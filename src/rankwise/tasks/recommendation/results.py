@@ -118,17 +118,17 @@ def write_results(
     sections = [
         users_section(problem, trained.network.scores()),
         Section(
-            "How good the recommendations are",
+            "Recommendation quality",
             [
-                "Every user ranks all the items of the catalog that they had not seen in the "
-                "training and validation parts. Their positives of the test part should be first.",
+                "For each user, the model ranks all items that the user has not seen in the "
+                "training and validation parts. The positives of the test part should rank first.",
                 *notes,
             ],
             tables=[results_table(results)],
         ),
         trained.section(),
         Section(
-            "Data", tables=[Table(("what", "number"), [(n, f"{v:,}") for n, v in counts.items()])]
+            "Data", tables=[Table(("data", "number"), [(n, f"{v:,}") for n, v in counts.items()])]
         ),
         settings_section(settings.model_dump()),
     ]

@@ -81,8 +81,8 @@ class Settings(TaskSettings):
     )
     validation_users: Count | None = Field(
         None,
-        description="Number of users per validation, drawn at random. Default: all, or 10 000 of "
-        "large data.",
+        description="Number of users per validation, drawn at random. Default: all, or 10,000 if "
+        "the data are large.",
     )
     test: float = Field(
         0.2, description="Test part of each user: a share, or a number of interactions."
@@ -96,7 +96,9 @@ class Settings(TaskSettings):
     )
     batch: Count = Field(8192, description="Batch size (positive interactions per step).")
     negatives: str = Field(
-        "auto", description="Sampled negatives per step; 0: whole catalog; auto: where it fits."
+        "auto",
+        description="Sampled negatives per step; 0 for the whole catalog; auto: 0 unless the data "
+        "are large.",
     )
     sampling: Literal["uniform", "popularity"] = Field(
         "uniform", description="Sampling distribution of the negatives: uniform or popularity."
@@ -109,7 +111,8 @@ class Settings(TaskSettings):
         20, description="Maximum number of softmax epochs before the objective; 0 for none."
     )
     refit: bool | None = Field(
-        None, description="Train anew, on the validation part too. Default: with a test file."
+        None,
+        description="Train again on training and validation data. Default: only with --test-file.",
     )
     patience: Count = Field(30, description="Number of epochs without improvement before stopping.")
     metric: str = Field(
@@ -124,7 +127,7 @@ class Settings(TaskSettings):
     )
     start: Literal["random", "spectral"] = Field(
         "spectral",
-        description="Vectors before training: random, or spectral, from the interactions (SVD).",
+        description="Initial vectors: random, or spectral (an SVD of the interactions).",
     )
     weight_decay: NonNegative = Field(0.0, description="AdamW weight decay.")
     seed: Seed = Field(0, description="Random seed.")

@@ -17,7 +17,7 @@ from rankwise.report.plots import line_chart
 from rankwise.retrieval import RetrievalResult, evaluate_hierarchy
 from rankwise.retrieval import evaluate as evaluate_embeddings
 from rankwise.tasks.retrieval.settings import Settings
-from rankwise.vision.gallery import nearest_sentence, neighbors_section
+from rankwise.vision.gallery import nearest_sentence, neighbors_section, network_title
 from rankwise.vision.image_dataset import ImageDataset, compute_outputs
 from rankwise.vision.network import ImageNetwork
 from rankwise.vision.run import require_part
@@ -146,7 +146,7 @@ def sentence(*results: Mapping[str, RetrievalResult]) -> str:
 
 def shown_queries(embedded: Mapping[str, Mapping[str, Embedded]]) -> Section:
     """Return the section of a few queries of the first gallery, answered by every network."""
-    by = {network: next(iter(galleries.values())) for network, galleries in embedded.items()}
+    by = {network_title(name): next(iter(found.values())) for name, found in embedded.items()}
     first = next(iter(by.values()))
     embeddings = {network: one.embeddings for network, one in by.items()}
     asked = {network: one.asked for network, one in by.items() if one.asked is not None}
@@ -156,10 +156,10 @@ def shown_queries(embedded: Mapping[str, Mapping[str, Embedded]]) -> Section:
 def report_section(splits: RetrievalSplits, results: Results) -> Section:
     """Return the section of the results in the report."""
     seen = len(set(splits.train.classes) & set(splits.test.classes))
-    classes = f"{seen} of {len(splits.test.classes)} test classes were" if seen else "no class was"
+    classes = f"{seen} of {len(splits.test.classes)} test" if seen else "none of their"
     return Section(
         "Retrieval on the whole gallery",
-        [f"Every test image ranks all the others; {classes} trained on."],
+        [f"Every test image is a query and ranks all others; {classes} classes were in training."],
         tables=[results_table(results)],
         figures=[_precision_recall(results)],
     )

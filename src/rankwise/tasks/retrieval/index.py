@@ -22,7 +22,7 @@ from rankwise.vision.image_dataset import ImageDataset, OnBroken, compute_output
 from rankwise.vision.settings import Augmentations
 
 _ENDINGS = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff"}
-_ANEW = "make it anew with `rankwise retrieval index`"
+_ANEW = "write it again with `rankwise retrieval index`"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def write_index(path: Path, index: Index) -> Path:
 def read_index(path: Path) -> Index:
     """Read an index, or raise where the file is something else."""
     if not path.is_file():
-        raise UsageError(f"{path}: there is no such file; rankwise retrieval index makes it")
+        raise UsageError(f"{path}: there is no such file; write it with `rankwise retrieval index`")
     with foreign_errors(f"{path}: is not an index of this command, {_ANEW}", ours_too=True):
         file = read_npz(path)
         maker = str(file["network"])

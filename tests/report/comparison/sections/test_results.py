@@ -176,7 +176,7 @@ def test_the_metric_is_shown_with_its_interval_and_what_it_means():
     assert found["average precision"] == [
         "0.833",
         "0.700 to 0.900",
-        "the mean over the positives of the precision at their score",
+        "the mean precision at the score of each positive",
     ]
 
 

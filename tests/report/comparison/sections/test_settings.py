@@ -102,14 +102,14 @@ def test_every_column_has_a_row_with_its_remark_or_the_reason_it_was_left_out():
     known = (
         column("a<b>"),
         column("price", remark="amounts in $"),
-        column("id", taken_for="id", left_out="its name is that of an id; --use id takes it"),
+        column("id", taken_for="id", left_out="its name looks like an id; --use id keeps it"),
     )
     rows = cells_of(replace(small_run(), columns=known))
     assert [row[:2] for row in rows] == [["a<b>", "number"], ["price", "number"], ["id", "id"]]
     assert [row[4] for row in rows] == [
         "",
         "amounts in $",
-        "left out: its name is that of an id; --use id takes it",
+        "left out: its name looks like an id; --use id keeps it",
     ]
     assert rows[0][3] == "5"
 

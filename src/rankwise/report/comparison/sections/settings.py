@@ -135,6 +135,6 @@ def columns(run: Run) -> Section | None:
         rows.append([str(each.get("name", "")), str(each.get("taken_for", "")), *numbers, remark])
     left_out = sum(bool(each.get("left_out")) for each in run.columns)
     caption = f"{fmt.counted(len(rows), 'column')} of the data, {fmt.count(left_out)} left out"
-    made = Table(["Column", "Type", "Levels", "Missing", "Remark"], rows, caption).render()
+    made = Table(["Column", "Type", "Values", "Missing", "Remark"], rows, caption).render()
     body = made if len(rows) <= _MAX_COLUMNS else html.details(caption, made)
     return Section("Columns", body=body)
