@@ -168,4 +168,5 @@ def test_the_heading_of_sentences_is_aligned_with_them():
     made = Table(("name", "n", "remark"), [("a", 1, ""), ("b", 2, "a sentence of some length")])
     headings = re.findall(r"<th([^>]*)>(name|n|remark)<", made.render())
     assert ["words" in attributes for attributes, _ in headings] == [False, False, True]
+    assert made.render().count('class="words"') == 3  # the heading and both of its cells
     assert "words" not in Table(("name", "n"), []).render()

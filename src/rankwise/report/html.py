@@ -79,14 +79,16 @@ class Table:
         """Return the table in a box that scrolls sideways."""
         caption = element("caption", element("span", self.caption)) if self.caption else None
         prose = [any(map(_is_prose, column)) for column in zip(*self.rows, strict=True)]
+        prose = prose or [False] * len(self.header)
         head = [
             element("th", name, class_="words" if long else None, scope="col")
-            for name, long in zip(self.header, prose or [False] * len(self.header), strict=True)
+            for name, long in zip(self.header, prose, strict=True)
         ]
-        body = [
-            element("tr", _cell("th", first, scope="row"), [_cell("td", each) for each in rest])
-            for first, *rest in self.rows
-        ]
+        body = []
+        for row in self.rows:
+            first, *rest = zip(row, prose, strict=True)
+            cells = [_cell("td", *each) for each in rest]
+            body.append(element("tr", _cell("th", *first, scope="row"), cells))
         made = element(
             "table", caption, element("thead", element("tr", head)), element("tbody", body)
         )
@@ -98,9 +100,9 @@ def _is_prose(value: object) -> bool:
     return not isinstance(value, (Markup, list)) and len(str(value)) > _LONG
 
 
-def _cell(name: str, value: object, **attributes: str) -> Markup:
+def _cell(name: str, value: object, long: bool, **attributes: str) -> Markup:
     shown = join(value) if isinstance(value, (Markup, list)) else str(value)
-    return element(name, shown, class_="words" if _is_prose(value) else None, **attributes)
+    return element(name, shown, class_="words" if long else None, **attributes)
 
 
 @dataclass(frozen=True)
