@@ -20,7 +20,7 @@ TEXT = (ROOT / "README.md").read_text()
 LINKS = sorted(set(re.findall(r"\]\((?!https://)([^)]+)\)", TEXT)))
 COMMANDS = re.findall(r"^rankwise \w+ .*--.+$", TEXT, re.MULTILINE)
 ORDER = ("license.svg", "speed.svg", "pip install .", "```python", "Which objective do I need?",
-         "reports/compare.png", "## Command line", "make demo", "make test", "Where it helps",
+         "reports/retrieval.png", "## Command line", "make demo", "make test", "Where it helps",
          "CITATION.cff")  # fmt: skip
 
 
