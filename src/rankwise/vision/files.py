@@ -23,6 +23,7 @@ from rankwise.training._record import require_part
 from rankwise.vision.settings import Backbone
 
 CONFIG, MODEL, SPLIT = "config.yaml", "model.safetensors", "split.csv"
+_OLD_SPLIT = "division.csv"
 _BACKBONE = "backbone"
 _ROWS = TypeAdapter(Annotated[tuple[Recorded, ...], MinLen(1)])
 
@@ -52,7 +53,14 @@ def _write(out: RunFolder | Path, name: str, text: str) -> None:
 
 def read_split(out: Path | None) -> tuple[Recorded, ...] | None:
     """Read the split of the images that a run was trained on; None where it kept none."""
-    if out is None or not (out / SPLIT).is_file():
+    if out is None:
+        return None
+    if not (out / SPLIT).is_file():
+        if (out / _OLD_SPLIT).is_file():  # a split drawn again may test on images of the training
+            raise UsageError(
+                f"{out}: keeps its split in {_OLD_SPLIT}, as runs of an earlier rankwise did; "
+                "train it again into another folder with --out"
+            )
         return None
     require_part(out, SPLIT)
     said = f"{out / SPLIT}: is not the split of a run"

@@ -204,3 +204,9 @@ def test_a_split_comes_back_and_what_is_none_is_refused(tmp_path):
             read_split(tmp_path)
     write_split(tmp_path / "published", ())
     assert not (tmp_path / "published").exists()
+
+
+def test_the_split_of_an_earlier_version_is_not_drawn_again(tmp_path):
+    (tmp_path / "division.csv").write_text("path,label,part\na/1.png,a,train\n")
+    with pytest.raises(UsageError, match=r"keeps its split in division\.csv.*train it again"):
+        read_split(tmp_path)
