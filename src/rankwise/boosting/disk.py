@@ -92,8 +92,10 @@ class DiskMatrix:
         # Block by block: the rows between a few that are wanted may take many times their memory.
         found, step, done = np.empty((len(places), self.columns), self.dtype), self._step(), 0
         for begin in range(first, last + 1, step):
-            end = done + int(np.searchsorted(places[done:], begin + step))
-            block = self._read(begin, min(begin + step, last + 1))
+            stop = min(begin + step, last + 1)
+            # In the type of the places: any other would copy all that are left, for every block.
+            end = done + int(np.searchsorted(places[done:], places.dtype.type(stop)))
+            block = self._read(begin, stop)
             found[done:end] = block[places[done:end] - places.dtype.type(begin)]
             done = end
         return found
