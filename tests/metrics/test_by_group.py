@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,15 @@ def test_groups_may_be_words(kind):
     assert {name: found.values[word] for name, word in names.items()} == known.values
     assert (found.highest, found.lowest) == ("north", "south")
     assert found.difference == known.difference
+
+
+@pytest.mark.parametrize("other", [None, math.nan, 3])
+def test_a_group_that_is_no_word_is_named(other):
+    scores, target, group = rows()
+    words = np.array(["north"] * len(group), dtype=object)
+    words[7] = other
+    with pytest.raises(ValueError, match=f"integers or words, got {other} among them"):
+        compare_groups(auroc, scores, target, words)
 
 
 def test_the_interval_covers_a_known_difference():

@@ -125,6 +125,12 @@ def _read_groups(attribute: Array | Sequence[str]) -> tuple[list[str], Tensor]:
     if not isinstance(attribute, Tensor):
         given = np.asarray(attribute)
         if given.dtype.kind in "UTO":  # strings of numpy, and objects such as those of pandas
+            others = [each for each in given.flat if not isinstance(each, str)]
+            if others:  # a missing value would be a group of its own
+                raise ValueError(
+                    f"attribute must be integers or words, got {others[0]!r} among them; give "
+                    "every item a group"
+                )
             words, numbers = np.unique(given.astype(str), return_inverse=True)
             return words.tolist(), torch.from_numpy(numbers.reshape(given.shape))
     return [], to_tensor(attribute)
