@@ -155,10 +155,8 @@ class Tracking:
         if not (own or known):
             return
         if not own:  # trained without steps: an estimator, a closed form
-            trackers = [make_tracker(text) for text in self.targets]
-            settings = dict(_flat({} if summary is None else summary.settings))
             session = Session(self.targets, _Finished(self.out))
-            session.start(settings)
+            session.start({} if summary is None else summary.settings)
             trackers = self.others = list(session.trackers.values())
         values = {} if summary is None else dict(_values(summary))
         step = own[0].step if own else 0
