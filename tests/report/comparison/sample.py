@@ -140,7 +140,7 @@ CONFIG = {
     "seeds": 5,
     "seed": 0,
     "features": {f"v{n}": "number" for n in range(1, 30)},
-    "versions": {"rankwise": "0.1.0", "torch": "2.13.0", "lightgbm": "4.6.0", "python": "3.11"},
+    "versions": {"rankwise": "0.2.0", "torch": "2.13.0", "lightgbm": "4.6.0", "python": "3.11"},
 }
 
 
