@@ -8,7 +8,6 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from optuna.study import StudyDirection
 from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import (
     StubRanker,
@@ -27,7 +26,7 @@ from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.model import load_model
-from rankwise.tasks.compare.pipeline import finish, open_storage, run
+from rankwise.tasks.compare.pipeline import finish, run
 from rankwise.tasks.compare.search import Search, Tuned
 
 __all__ = ["stubbed"]
@@ -394,25 +393,6 @@ def test_a_half_written_candidate_is_done_again(tmp_path):
     after = run(asked, out, resume=True).results
     values = [[row["test"] for row in found["candidates"]] for found in (before, after)]
     assert values[0] == values[1]
-
-
-@pytest.mark.parametrize("name", ["q?x=1", "50%20off", "a#b"])
-def test_the_trials_are_kept_inside_the_folder_whatever_its_name(tmp_path, name):
-    folder = tmp_path / name
-    folder.mkdir()
-    with open_storage(folder / "study.db") as storage:
-        storage.create_new_study([StudyDirection.MAXIMIZE], "a")
-    assert [path.name for path in folder.iterdir()] == ["study.db"]
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_a_damaged_file_of_trials_is_named(tmp_path):
-    (tmp_path / "study.db").write_bytes(b"no database at all" * 100)
-    with (
-        pytest.raises(DataError, match=r"study\.db: holds no trials of `rankwise compare`"),
-        open_storage(tmp_path / "study.db"),
-    ):
-        pass
 
 
 def known_options(here, seconds, per_fit):
