@@ -25,6 +25,7 @@ _VALUES: tuple[object, ...] = (
     *("../../x", "/etc/passwd", "a\0b", "\ud800", [], {}, [[]], [None], {"a": []}, 1.5),
 )
 _NPY, _ZIP, _GZIP = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"
+_WINDOW = 4000  # bytes in which words are looked for: a database has very many
 _TOKEN = re.compile(rb"[\w.+-]+|[^\w\s]")
 
 
@@ -90,7 +91,8 @@ def _insert(random: Random, content: bytes, _: list[bytes]) -> bytes:
 
 
 def _word(random: Random, content: bytes, _: list[bytes]) -> bytes:
-    found = list(_TOKEN.finditer(content[:100_000]))
+    start = random.randrange(max(1, len(content) - _WINDOW))
+    found = list(_TOKEN.finditer(content, start, start + _WINDOW))
     if not found:
         return content
     one, other = random.choice(found), random.choice(found)

@@ -205,7 +205,7 @@ RUNS: dict[str, Target] = {
         "pairs.safetensors", _made_by(_recommender, "pairs.safetensors"), load_run, _recommender
     ),
     "ids": Target("ids.json", _made_by(_recommender, "ids.json"), load_run, _recommender),
-    "study": Target(STUDY, _study, _read_study),
+    "study": Target(STUDY, _study, _read_study, slow=True),
     "run_checkpoint": Target(
         "checkpoint.pt",
         _run_checkpoint,

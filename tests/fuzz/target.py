@@ -24,7 +24,7 @@ class Target:
     seeds: Callable[[Path], list[bytes]]
     read: Callable[[Path], object]
     around: Callable[[Path], None] = lambda folder: None
-    slow: bool = False  # it starts a process
+    slow: bool = False  # it starts a process, or opens a database
 
 
 def text_seeds(*texts: str) -> Callable[[Path], list[bytes]]:

@@ -67,6 +67,7 @@ def resized(text: str) -> str:
         (r"threshold=\S+", "threshold=x", "threshold must be"),
         (r"is_linear=0", "is_linear=1", "equations in its leaves"),
         (r"shrinkage=", "surprise=", "'surprise', which is unknown"),
+        (r"leaf_count=.*", "leaf_count", "the line 'leaf_count', which has no '='"),
     ],
 )
 def test_what_does_not_agree_with_itself_is_refused(text, pattern, new, message):
@@ -82,3 +83,15 @@ def test_what_does_not_agree_with_itself_is_refused(text, pattern, new, message)
 def test_sizes_must_be_those_of_the_trees(text, change):
     with pytest.raises(ValueError, match=r"tree_sizes|begin"):
         checked_trees(text.replace(*change))
+
+
+def test_a_tree_without_the_blank_line_that_ends_it_is_refused(text):
+    # LightGBM would read on: into the next tree, or into whatever is in memory after the text.
+    shorter = re.sub(r"tree_sizes=.*", lambda sizes: _last_less_2(sizes.group()), text)
+    with pytest.raises(ValueError, match="tree 2 does not begin where tree_sizes says"):
+        checked_trees(shorter)
+
+
+def _last_less_2(sizes: str) -> str:
+    start, _, last = sizes.rpartition(" ")
+    return f"{start} {int(last) - 2}"

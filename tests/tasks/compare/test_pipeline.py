@@ -119,6 +119,17 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     assert run(asked, out, resume=True).results["candidates"]
 
 
+def test_a_folder_that_is_removed_during_the_run_is_reported(tmp_path):
+    out = tmp_path / "run"
+
+    def remove(event):
+        if event.trials:
+            shutil.rmtree(out, ignore_errors=True)
+
+    with pytest.raises(UsageError, match=r"was removed .*while the run was writing into it"):
+        run(settings(tmp_path, candidates=TWO), out, on_event=remove)
+
+
 def test_a_run_of_a_version_without_controls_is_resumed_without_them(tmp_path, monkeypatch):
     asked, out = settings(tmp_path, trials=1), tmp_path / "run"
     whole = run(asked, out).results

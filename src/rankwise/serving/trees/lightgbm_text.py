@@ -108,8 +108,11 @@ def _words(fields: dict[str, str], name: str, count: int) -> list[str]:
 
 def _require_tree(text: str, number: int, columns: int) -> None:
     first, *lines = text.rstrip("\n").split("\n")
-    if first != f"Tree={number}" or not text.endswith("\n") or "" in lines:
+    # LightGBM reads on to a blank line, of whatever comes after the text.
+    if first != f"Tree={number}" or not text.endswith("\n\n") or "" in lines:
         raise ValueError(f"tree {number} does not begin where tree_sizes says")
+    if wrong := next((line for line in lines if "=" not in line), None):
+        raise ValueError(f"tree {number} has the line {short_repr(wrong)}, which has no '='")
     fields = _fields(lines)
     if unknown := fields.keys() - _KNOWN:
         raise ValueError(f"tree {number} has {short_repr(min(unknown))}, which is unknown")

@@ -89,6 +89,11 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
         open_run(out, problem, resume=resume) as folder,
         threads_for(len(problem.table) * len(problem.table.names)),
     ):
+
+        def step(event: Event) -> None:
+            folder.require_there()  # else files would be written into a folder that is made anew
+            on_event(event)
+
         on_read(problem)
         plans = plans_of_folds(problem.table, settings.seed, settings.repeats)
         folds = [(f"fold-{n + 1}-", replace(problem, plan=plan)) for n, plan in enumerate(plans)]
@@ -100,7 +105,7 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
             problem,
             alone,
             rounds=len(rounds),
-            on_candidate=lambda each: on_event(replace(pilot, name=f"{pilot.name} {each.name}")),
+            on_candidate=lambda each: step(replace(pilot, name=f"{pilot.name} {each.name}")),
         )
         for words in (*budget.announced, *budget.left_out.values()):
             on_warning(words)
@@ -112,8 +117,8 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
                 "pass another --out to train them"
             )
         alone = [e for e in alone if e.key in budget.costs and e.name not in budget.left_out]
-        trained, failed = _train(out, alone, rounds, budget, on_event, workers=workers)
-        on_event(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
+        trained, failed = _train(out, alone, rounds, budget, step, workers=workers)
+        step(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
         fitted, evaluation = _evaluate(chosen, trained, settings.repeats)
         if not any(each.candidate.is_log_loss for each in fitted):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")

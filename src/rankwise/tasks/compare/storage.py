@@ -35,7 +35,7 @@ def open_storage(path: Path) -> Iterator[RDBStorage]:
     """Open a file of trials, new or of a run that is resumed.
 
     Raises:
-        DataError: If it is damaged or another file.
+        DataError: If it is damaged, another file, or removed while it is used.
         OSError: If the disk is full or read-only, also later, while it is used.
     """
     try:
@@ -50,6 +50,9 @@ def open_storage(path: Path) -> Iterator[RDBStorage]:
     try:
         yield storage
     except (sqlite3.Error, SQLAlchemyError, StorageInternalError) as error:
+        if not path.exists():
+            words = f"{path} was removed while the run was writing into it; start the run again"
+            raise DataError(words) from error
         _raise_of_disk(error, path)
         reason = reason_of(_of_sqlite(error) or error)
         raise DataError(f"{path}: the trials cannot be kept in it: {reason}; {_ANEW}") from error
