@@ -50,6 +50,7 @@ def resized(text: str) -> str:
     ("pattern", "new", "message"),
     [
         (r"^tree\n", "forest\n", "begins with 'forest'"),
+        (r"tree_sizes=", "Tree=2\ntree_sizes=", "its header has 'Tree', which is unknown"),
         (r"num_class=1", "num_class=3", "several outputs"),
         (r"num_class=1", "num_class=1_0", "num_class must be a whole number, got '1_0'"),
         (r"max_feature_idx=3", "max_feature_idx=2000000000", "2000000001 columns"),
