@@ -149,6 +149,7 @@ def _study(folder: Path) -> list[bytes]:
 def _read_study(folder: Path) -> object:
     for name in (f"{STUDY}-journal", f"{STUDY}-wal"):
         (folder / name).unlink(missing_ok=True)  # of the input before this one
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
     with open_storage(folder / STUDY) as storage:
         found = optuna.create_study(
             storage=storage, study_name="a", direction="maximize", load_if_exists=True
