@@ -51,6 +51,16 @@ def test_a_terminal_without_greek_letters_is_no_error():
     assert done.stderr == b""
 
 
+@pytest.mark.parametrize("command", [["rank", "train"], ["compare", "--target", "y"]])
+def test_a_name_that_is_no_utf_8_is_one_line(command, monkeypatch, capsys):
+    # What Python makes of a name of another encoding, and of any umlaut where the locale is ASCII.
+    monkeypatch.setattr("sys.argv", ["rankwise", *command, os.fsdecode(b"t\xe4ble.csv")])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert done.value.code == 2
+    assert "is not UTF-8: rename the file, or set PYTHONUTF8=1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

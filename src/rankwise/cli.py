@@ -21,6 +21,7 @@ from rankwise.commands.models import card, export
 from rankwise.commands.objectives import objectives
 from rankwise.commands.predict import predict
 from rankwise.demo import demo
+from rankwise.errors import short_repr
 
 app = App(add_completion=True)
 
@@ -64,8 +65,21 @@ def main() -> None:
     raise SystemExit(code)
 
 
+def _is_text(argument: str) -> bool:
+    """Whether an argument can be written into a file; names of another encoding cannot."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _ended(arguments: list[str]) -> int:
     """The exit code; wrong usage is one line, as every other complaint is."""
+    if (wrong := next((one for one in arguments if not _is_text(one)), None)) is not None:
+        words = f"{short_repr(wrong)} is not UTF-8: rename the file, or set PYTHONUTF8=1"
+        say([words], error=True, style="red")
+        return 2
     try:
         code = app(arguments, prog_name="rankwise", standalone_mode=False)
     except typer.Abort:

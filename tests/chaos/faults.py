@@ -14,6 +14,7 @@ from pathlib import Path
 KINDS = ("kill", "half", "full", "read-only")
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate")
+FREEING = ("remove", "rmdir")  # what a full disk does not stop
 # Exit codes of a child: another process has the folder, the disk is full or read-only, a process
 # that loads data was killed.
 REFUSED, FAILED, LOST_WORKER = 2, 71, 75
@@ -64,7 +65,7 @@ class Faults:
         if self.at is None or len(self.trace) < self.at:
             return
         if self.kind in _ERRORS:
-            if what not in ("remove", "rmdir") or self.kind == "read-only":
+            if what not in FREEING or self.kind == "read-only":
                 raise OSError(_ERRORS[self.kind], os.strerror(_ERRORS[self.kind]), name)
             return
         if self.kind == "half" and what == "fsync" and os.path.isfile(name):

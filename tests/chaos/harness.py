@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.chaos.disk import PAGE, change, small_disk
 from tests.chaos.faults import (
     FAILED,
+    FREEING,
     LOST_WORKER,
     REFUSED,
     Faults,
@@ -165,7 +166,9 @@ class Bench:
         self.tally.crash_points += killed
         self.tally.faults += not killed
         what = f"{kind} at operation {at} of {self.operations} {self.trace[at - 1][0]}"
-        if code != (-signal.SIGKILL if killed else FAILED):
+        # A full disk stops nobody from removing a file.
+        stops = kind != "full" or any(each not in FREEING for each, _ in self.trace[at - 1 :])
+        if code != (-signal.SIGKILL if killed else FAILED * stops):
             self._note(f"{what}: ended with {code}")
         if then is not None:
             faults = Faults(out, then)

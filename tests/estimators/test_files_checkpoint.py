@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from shutil import rmtree
+
 import numpy as np
 import pytest
 import torch
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
+from rankwise.errors import UsageError
 from rankwise.estimators import BoostedRanker, LinearRanker, NeuralRanker
 from rankwise.estimators._files import Checkpoint, fingerprint
 from rankwise.estimators.data import Part
@@ -96,6 +99,19 @@ def test_killed_and_continued_is_never_stopped(ranker, saves, rows, tmp_path, mo
         np.testing.assert_array_equal(fitted.decision_function(X), whole.decision_function(X))
         np.testing.assert_array_equal(fitted.predict_proba(X), whole.predict_proba(X))
         assert getattr(fitted, "history_", None) == getattr(whole, "history_", None)
+
+
+def test_a_folder_that_is_removed_during_the_training_is_reported(rows, tmp_path, monkeypatch):
+    path, save = tmp_path / "run" / "state.pt", Checkpoint.save
+
+    def save_and_remove(self, state):
+        save(self, state)
+        rmtree(path.parent)
+
+    monkeypatch.setattr(Checkpoint, "save", save_and_remove)
+    with pytest.raises(UsageError, match="run was removed while the training was writing"):
+        NeuralRanker("ap", **NEURAL, random_state=0).fit(*rows, checkpoint=path)
+    assert not path.parent.exists()
 
 
 def test_what_is_there_is_not_trained_again(rows, tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from shutil import rmtree
 
-from tests.fuzz.mutations import mutated
+from tests.fuzz.mutations import mutated, resealed
 from tests.fuzz.targets import TARGETS
 
 from rankwise.errors import UsageError
@@ -31,6 +31,7 @@ _WAIT = 10 * HANG  # seconds by the clock: a busy machine may give a process lit
 MEMORY = 1 << 30  # bytes that one process may take beyond what it began with
 _BATCH = 400  # inputs of a process, so that what one leaves behind is not found by all others
 _SLOW = 40  # inputs of every other reader for one of a reader that is slow
+_RESEALED = 0.6  # share of inputs with the SHA-256 of what they are, where a file has one
 _LONGEST = 5000  # letters of a message
 _STATE = struct.Struct("dd")  # when an input was begun: the clock, and the time of the processor
 _LOOK = 100  # milliseconds between two looks at a process
@@ -58,11 +59,19 @@ class Seeds:
 
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.folder, self.names = folder, list(names)
-        _forked(self._make)
+        _forked(self._make, "the valid files could not be made")
         self.held = {
             name: [path.read_bytes() for path in sorted((folder / "seeds" / name).iterdir())]
             for name in self.names
         }
+        _forked(self._read, "a valid file could not be read")
+
+    def _read(self) -> None:
+        """Raise where a valid file is refused: its reader would then be tried by nothing."""
+        for name, held in self.held.items():
+            for number, content in enumerate(held):
+                if (found := read_one(self.folder, (name, content))) != "read":
+                    raise ValueError(f"the valid file {number} of {name}: {found}")
 
     def _make(self) -> None:
         for name in self.names:
@@ -85,10 +94,11 @@ class Seeds:
         for number in range(max(start, len(plain)), stop):
             name, random = turns[number % len(turns)], Random(f"{seed} {number}")
             held = self.held[name]
-            yield name, mutated(random, random.choice(held), held)
+            content = mutated(random, random.choice(held), held)
+            yield name, resealed(content) if random.random() < _RESEALED else content
 
 
-def _forked(function: Callable[[], None]) -> None:
+def _forked(function: Callable[[], None], failed: str) -> None:
     child = os.fork()
     if child == 0:
         try:
@@ -98,7 +108,7 @@ def _forked(function: Callable[[], None]) -> None:
             os._exit(1)
         os._exit(0)
     if os.waitpid(child, 0)[1]:
-        raise RuntimeError("the valid files could not be made")
+        raise RuntimeError(failed)
 
 
 def read_one(folder: Path, one: Input) -> str:

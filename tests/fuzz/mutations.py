@@ -1,13 +1,17 @@
-"""Small changes of a valid file: of its bytes, its words, its JSON, the members of its zip."""
+"""Small changes of a valid file: of its bytes, its words, its JSON, what is compressed in it."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import io
 import json
 import re
 import zipfile
 from collections.abc import Callable
 from random import Random
+
+from rankwise import seals
 
 _BYTES = (0, 1, 0x0A, 0x0D, 0x20, 0x22, 0x2C, 0x3A, 0x5F, 0x7F, 0x80, 0xFF)
 _WORDS = (
@@ -20,6 +24,8 @@ _VALUES: tuple[object, ...] = (
     *(None, True, False, -1, 0, 1, 2**31, 2**63, 10**30, 1e308, -0.5, "", "1_0", "nan", "x" * 5000),
     *("../../x", "/etc/passwd", "a\0b", "\ud800", [], {}, [[]], [None], {"a": []}, 1.5),
 )
+_NPY, _ZIP, _GZIP = b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b"
+_WINDOW = 4000  # bytes in which words are looked for: a database has very many
 _TOKEN = re.compile(rb"[\w.+-]+|[^\w\s]")
 
 
@@ -28,6 +34,21 @@ def mutated(random: Random, content: bytes, others: list[bytes]) -> bytes:
     for _ in range(random.choice((1, 1, 1, 2, 3, 8))):
         content = random.choice(_KINDS)(random, content, others)
     return content
+
+
+def resealed(content: bytes) -> bytes:
+    """Return a file with the right SHA-256 in it, as whoever means harm would write it.
+
+    Else the reader looks at nothing behind a seal. A file without a place for one is unchanged.
+    """
+    if content.startswith(_NPY):  # a cache of LETOR files: arrays, and the SHA-256 of them
+        return content[:-32] + hashlib.sha256(content[:-32]).digest()
+    if content.startswith(_ZIP) and content[-22:].startswith(b"PK\x05\x06\0\0\0\0"):
+        return seals.sealed_zip(content)  # written anew, without its comment
+    place = seals._place(content)
+    if place is None or len(content) < place + 64:
+        return content
+    return content[:place] + seals._digest(content, place) + content[place + 64 :]
 
 
 def _flip(random: Random, content: bytes, _: list[bytes]) -> bytes:
@@ -70,7 +91,8 @@ def _insert(random: Random, content: bytes, _: list[bytes]) -> bytes:
 
 
 def _word(random: Random, content: bytes, _: list[bytes]) -> bytes:
-    found = list(_TOKEN.finditer(content[:100_000]))
+    start = random.randrange(max(1, len(content) - _WINDOW))
+    found = list(_TOKEN.finditer(content, start, start + _WINDOW))
     if not found:
         return content
     one, other = random.choice(found), random.choice(found)
@@ -125,7 +147,14 @@ def _json(random: Random, content: bytes, others: list[bytes]) -> bytes:
 
 
 def _member(random: Random, content: bytes, others: list[bytes]) -> bytes:
-    """Change a member of a zip and write a zip that is whole again."""
+    """Change what is compressed, and write a zip or gzip that is whole again."""
+    kinds: list[Callable[[Random, bytes, list[bytes]], bytes]] = [_flip, _truncate, _word, _json]
+    if content.startswith(_GZIP):
+        try:
+            plain = gzip.decompress(content)
+        except Exception:
+            return _flip(random, content, others)
+        return gzip.compress(random.choice([*kinds, _insert, _line])(random, plain, [plain]), 1)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as file:
             members = {one.filename: file.read(one) for one in file.infolist()}
@@ -134,7 +163,6 @@ def _member(random: Random, content: bytes, others: list[bytes]) -> bytes:
     if not members:
         return content
     name = random.choice(list(members))
-    kinds: list[Callable[[Random, bytes, list[bytes]], bytes]] = [_flip, _truncate, _word, _json]
     changed = random.choice(kinds)(random, members[name], list(members.values()))
     if random.random() < 0.1:
         del members[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -139,6 +139,7 @@ def lists(seed: int = 0, rows: int = 4, n: int = 30) -> tuple[Tensor, Tensor]:
     st.sampled_from([1e-6, 1e-3, 0.3, 10.0, 1e5]),
     st.sampled_from([1e-8, 1.0, 1e6]),
 )
+@example(294780, 0.05, 1e5, 1e-8)  # a share one unit in the last place below that of a lower score
 def test_the_shares_add_up_to_the_mass(seed, part, temperature, size):
     assume(size / temperature <= 1e8)  # beyond it the scores themselves are not known to T
     scores, weight = lists(seed)
@@ -147,7 +148,9 @@ def test_the_shares_add_up_to_the_mass(seed, part, temperature, size):
     assert ((share >= 0) & (share <= 1)).all()
     torch.testing.assert_close((weight * share).sum(-1, keepdim=True), mass, rtol=1e-6, atol=1e-6)
     order = scores.argsort(dim=-1)
-    assert (share.gather(-1, order).diff(dim=-1) >= 0).all()
+    # Scores that are nearly equal beside T: the sigmoid is rounded, and not always upwards.
+    rounding = torch.finfo(torch.float64).eps
+    assert (share.gather(-1, order).diff(dim=-1) >= -rounding).all()
 
 
 def test_cold_it_is_the_hard_choice_and_ties_share():

@@ -38,6 +38,13 @@ def test_images_are_resized_and_classes_counted_from_0(tmp_path):
     assert torch.equal(ImageDataset(held, VIEWS)[3], resize(held.load(3), VIEWS))
 
 
+def test_a_loader_draws_nothing_from_the_generator_of_torch(tmp_path):
+    # A resumed run starts one more; the state of the generator is in the checkpoint.
+    before = torch.get_rng_state()
+    assert len(list(ImageDataset(files(tmp_path), VIEWS).center_crops(range(4), 2))) == 2
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_an_unreadable_image_ends_the_run_or_another_of_its_class_stands_in(tmp_path):
     broken = files(tmp_path)
     broken.paths[2].write_bytes(b"nonsense")

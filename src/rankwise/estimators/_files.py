@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rankwise import estimators
 from rankwise.boosting.disk import DiskMatrix
-from rankwise.errors import foreign_errors
+from rankwise.errors import UsageError, foreign_errors
 from rankwise.estimators._classes import ClassCalibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
@@ -168,9 +168,16 @@ class Checkpoint:
     def __init__(self, path: Path, asked: Mapping[str, object]) -> None:
         self.path = path
         self.asked: Loaded = json.loads(json.dumps(asked, default=str))
+        self._saved = False
 
     def save(self, state: Mapping[str, object]) -> None:
         """Write tensors, numbers and text."""
+        if self._saved and not self.path.parent.is_dir():
+            raise UsageError(
+                f"{self.path.parent} was removed while the training was writing into it; start the "
+                "training again"
+            )
+        self._saved = True
         write_whole(self.path, state_bytes({"asked": json.dumps(self.asked), "state": state}))
 
     def load(self) -> Loaded | None:

@@ -96,7 +96,7 @@ class RunFolder:
         Its SHA-256 is in ``run.json`` before it, next to that of the part it replaces: a process
         that is killed between the two leaves a folder that can be read.
         """
-        self._require_there()
+        self.require_there()
         parts = self._about.parts
         parts[name] = [hashlib.sha256(content).hexdigest(), *parts.get(name, [])[:1]]
         self._about.written = sorted({*self._about.written, name})
@@ -109,7 +109,7 @@ class RunFolder:
 
     def finish(self) -> None:
         """Note that the run has ended, and the SHA-256 of all files in the folder."""
-        self._require_there()
+        self.require_there()
         files = sorted(path for path in self.path.rglob("*") if path.is_file())
         self._about.parts = {
             str(path.relative_to(self.path)): [sha256_of(path)]
@@ -153,7 +153,12 @@ class RunFolder:
             if len(known) > 1 and path.is_file() and (found := sha256_of(path)) in known:
                 about.parts[name] = [found]
 
-    def _require_there(self) -> None:
+    def require_there(self) -> None:
+        """Raise where the folder was removed since it was opened.
+
+        Raises:
+            UsageError: If its ``run.json`` is gone.
+        """
         if not (self.path / RUN).exists():
             raise UsageError(
                 f"{self.path} was removed or emptied while the run was writing into it; start the "

@@ -82,7 +82,12 @@ class ImageDataset(Dataset[Tensor]):
     def loader(self, batches: Iterable[list[int]], workers: int) -> Iterable[ImageBatch]:
         """Return the batches of some rows, loaded by ``workers`` processes."""
         return DataLoader(
-            self, batch_sampler=batches, collate_fn=ImageBatch._make, num_workers=workers
+            self,
+            batch_sampler=batches,
+            collate_fn=ImageBatch._make,
+            num_workers=workers,
+            # Its own: a resumed run starts a loader more, which must not draw from torch's.
+            generator=torch.Generator(),
         )
 
     def batches(self, sampler: EpochBatches, step: int, workers: int = 0) -> Iterator[ImageBatch]:

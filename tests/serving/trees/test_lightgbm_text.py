@@ -50,6 +50,7 @@ def resized(text: str) -> str:
     ("pattern", "new", "message"),
     [
         (r"^tree\n", "forest\n", "begins with 'forest'"),
+        (r"tree_sizes=", "Tree=2\ntree_sizes=", "its header has 'Tree', which is unknown"),
         (r"num_class=1", "num_class=3", "several outputs"),
         (r"num_class=1", "num_class=1_0", "num_class must be a whole number, got '1_0'"),
         (r"max_feature_idx=3", "max_feature_idx=2000000000", "2000000001 columns"),
@@ -67,6 +68,7 @@ def resized(text: str) -> str:
         (r"threshold=\S+", "threshold=x", "threshold must be"),
         (r"is_linear=0", "is_linear=1", "equations in its leaves"),
         (r"shrinkage=", "surprise=", "'surprise', which is unknown"),
+        (r"leaf_count=.*", "leaf_count", "the line 'leaf_count', which has no '='"),
     ],
 )
 def test_what_does_not_agree_with_itself_is_refused(text, pattern, new, message):
@@ -82,3 +84,15 @@ def test_what_does_not_agree_with_itself_is_refused(text, pattern, new, message)
 def test_sizes_must_be_those_of_the_trees(text, change):
     with pytest.raises(ValueError, match=r"tree_sizes|begin"):
         checked_trees(text.replace(*change))
+
+
+def test_a_tree_without_the_blank_line_that_ends_it_is_refused(text):
+    # LightGBM would read on: into the next tree, or into whatever is in memory after the text.
+    shorter = re.sub(r"tree_sizes=.*", lambda sizes: _last_less_2(sizes.group()), text)
+    with pytest.raises(ValueError, match="tree 2 does not begin where tree_sizes says"):
+        checked_trees(shorter)
+
+
+def _last_less_2(sizes: str) -> str:
+    start, _, last = sizes.rpartition(" ")
+    return f"{start} {int(last) - 2}"

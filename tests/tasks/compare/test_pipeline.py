@@ -8,7 +8,6 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from optuna.study import StudyDirection
 from sklearn.metrics import average_precision_score
 from tests.tasks.compare.stubs import (
     StubRanker,
@@ -27,7 +26,7 @@ from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.model import load_model
-from rankwise.tasks.compare.pipeline import finish, open_storage, run
+from rankwise.tasks.compare.pipeline import finish, run
 from rankwise.tasks.compare.search import Search, Tuned
 
 __all__ = ["stubbed"]
@@ -118,6 +117,17 @@ def test_stopped_and_resumed_it_comes_to_the_same(tmp_path, monkeypatch):
     # A finished run is resumed without a fit.
     monkeypatch.setattr(StubRanker, "_fit_scores", None)
     assert run(asked, out, resume=True).results["candidates"]
+
+
+def test_a_folder_that_is_removed_during_the_run_is_reported(tmp_path):
+    out = tmp_path / "run"
+
+    def remove(event):
+        if event.trials:
+            shutil.rmtree(out, ignore_errors=True)
+
+    with pytest.raises(UsageError, match=r"was removed .*while the run was writing into it"):
+        run(settings(tmp_path, candidates=TWO), out, on_event=remove)
 
 
 def test_a_run_of_a_version_without_controls_is_resumed_without_them(tmp_path, monkeypatch):
@@ -394,25 +404,6 @@ def test_a_half_written_candidate_is_done_again(tmp_path):
     after = run(asked, out, resume=True).results
     values = [[row["test"] for row in found["candidates"]] for found in (before, after)]
     assert values[0] == values[1]
-
-
-@pytest.mark.parametrize("name", ["q?x=1", "50%20off", "a#b"])
-def test_the_trials_are_kept_inside_the_folder_whatever_its_name(tmp_path, name):
-    folder = tmp_path / name
-    folder.mkdir()
-    with open_storage(folder / "study.db") as storage:
-        storage.create_new_study([StudyDirection.MAXIMIZE], "a")
-    assert [path.name for path in folder.iterdir()] == ["study.db"]
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_a_damaged_file_of_trials_is_named(tmp_path):
-    (tmp_path / "study.db").write_bytes(b"no database at all" * 100)
-    with (
-        pytest.raises(DataError, match=r"study\.db: holds no trials of `rankwise compare`"),
-        open_storage(tmp_path / "study.db"),
-    ):
-        pass
 
 
 def known_options(here, seconds, per_fit):

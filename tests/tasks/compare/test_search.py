@@ -14,8 +14,8 @@ from rankwise.tasks.compare import trial
 from rankwise.tasks.compare.budget import Cost
 from rankwise.tasks.compare.candidates import Candidate
 from rankwise.tasks.compare.fit import FoldScores
-from rankwise.tasks.compare.pipeline import open_storage
 from rankwise.tasks.compare.search import CandidateError, Event, Search
+from rankwise.tasks.compare.storage import open_storage
 
 __all__ = ["stubbed"]
 

@@ -14,6 +14,7 @@ from tests.training.ray_cluster import cluster
 
 from rankwise.tasks.compare import pipeline
 from rankwise.tasks.compare.settings import Settings
+from rankwise.tasks.compare.storage import STUDY, open_storage
 
 __all__ = ["cluster"]  # a fixture
 
@@ -37,7 +38,7 @@ class InTurn:
 def outcome(folder: Path) -> dict[str, object]:
     """Return the trials of every search, and what was written of the test part."""
     found: dict[str, object] = {}
-    with pipeline.open_storage(folder / pipeline.STUDY) as storage:
+    with open_storage(folder / STUDY) as storage:
         for name in optuna.get_all_study_names(storage):
             study = optuna.load_study(study_name=name, storage=storage)
             found[name] = [(t.params, t.value) for t in study.get_trials(deepcopy=False)]

@@ -46,6 +46,14 @@ def test_batches_from_a_later_step_are_the_same(workers):
             assert torch.equal(mine["labels"], theirs["labels"])
 
 
+def test_a_loader_draws_nothing_from_the_generator_of_torch():
+    # A resumed run starts one more; the state of the generator is in the checkpoint.
+    known = DetectionDataset(pictures("train"), settings().augmentations, seed=3)
+    before = torch.get_rng_state()
+    first(training_batches(known, 4, 0), 2)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_other_seeds_draw_other_changes():
     one, other = (
         DetectionDataset(pictures("train"), settings().augmentations, seed=seed) for seed in (0, 1)

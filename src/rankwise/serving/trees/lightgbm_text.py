@@ -22,6 +22,7 @@ _WHOLES = re.compile(r"[-0-9 ]*")
 _END = "end of trees"
 _HEADER = ("version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx")
 _NAMED = ("feature_names", "feature_infos")
+_KNOWN_HEADER = {*_HEADER, *_NAMED, "objective", "monotone_constraints", "tree_sizes"}
 _MOST_LEAVES = 1 << 17  # LightGBM's own limit
 _BY_NODE: tuple[str, ...] = (
     "split_feature",
@@ -52,6 +53,8 @@ def checked_trees(text: str, outputs: int = 1) -> str:
     if "\0" in text or "\r" in text:
         raise ValueError("it has letters that LightGBM does not write")
     header = _fields(lines)
+    if unknown := header.keys() - _KNOWN_HEADER:  # such as a Tree, which LightGBM would begin with
+        raise ValueError(f"its header has {short_repr(min(unknown))}, which is unknown")
     numbers = {name: _whole(header, name) for name in _HEADER if name != "version"}
     columns = numbers["max_feature_idx"] + 1
     if not numbers["num_class"] == numbers["num_tree_per_iteration"] == outputs:
@@ -108,8 +111,11 @@ def _words(fields: dict[str, str], name: str, count: int) -> list[str]:
 
 def _require_tree(text: str, number: int, columns: int) -> None:
     first, *lines = text.rstrip("\n").split("\n")
-    if first != f"Tree={number}" or not text.endswith("\n") or "" in lines:
+    # LightGBM reads on to a blank line, of whatever comes after the text.
+    if first != f"Tree={number}" or not text.endswith("\n\n") or "" in lines:
         raise ValueError(f"tree {number} does not begin where tree_sizes says")
+    if wrong := next((line for line in lines if "=" not in line), None):
+        raise ValueError(f"tree {number} has the line {short_repr(wrong)}, which has no '='")
     fields = _fields(lines)
     if unknown := fields.keys() - _KNOWN:
         raise ValueError(f"tree {number} has {short_repr(min(unknown))}, which is unknown")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-from optuna.storages import RDBStorage
 
 from rankwise.data import DataError
 from rankwise.estimators.limits import threads_for, time_limit
@@ -29,11 +25,11 @@ from rankwise.tasks.compare.run_files import open_run
 from rankwise.tasks.compare.search import CandidateError, Event, Search, Tuned
 from rankwise.tasks.compare.selection import Evaluation, choose, on_common_splits
 from rankwise.tasks.compare.settings import Settings
+from rankwise.tasks.compare.storage import STUDY, open_storage
 from rankwise.tasks.compare.training_rows import TrainingRows
 from rankwise.tasks.compare.workers import Workers, open_workers
 from rankwise.training import world_size
 
-STUDY = "study.db"
 TRIALS = "trials"
 CANDIDATES = "candidates"
 
@@ -93,6 +89,11 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
         open_run(out, problem, resume=resume) as folder,
         threads_for(len(problem.table) * len(problem.table.names)),
     ):
+
+        def step(event: Event) -> None:
+            folder.require_there()  # else files would be written into a folder that is made anew
+            on_event(event)
+
         on_read(problem)
         plans = plans_of_folds(problem.table, settings.seed, settings.repeats)
         folds = [(f"fold-{n + 1}-", replace(problem, plan=plan)) for n, plan in enumerate(plans)]
@@ -104,7 +105,7 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
             problem,
             alone,
             rounds=len(rounds),
-            on_candidate=lambda each: on_event(replace(pilot, name=f"{pilot.name} {each.name}")),
+            on_candidate=lambda each: step(replace(pilot, name=f"{pilot.name} {each.name}")),
         )
         for words in (*budget.announced, *budget.left_out.values()):
             on_warning(words)
@@ -116,8 +117,8 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
                 "pass another --out to train them"
             )
         alone = [e for e in alone if e.key in budget.costs and e.name not in budget.left_out]
-        trained, failed = _train(out, alone, rounds, budget, on_event, workers=workers)
-        on_event(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
+        trained, failed = _train(out, alone, rounds, budget, step, workers=workers)
+        step(Event("testing", len(rounds) * len(alone), len(rounds) * len(alone)))
         fitted, evaluation = _evaluate(chosen, trained, settings.repeats)
         if not any(each.candidate.is_log_loss for each in fitted):
             raise RuntimeError(f"no log-loss model could be fitted: {'; '.join(failed.values())}")
@@ -131,32 +132,6 @@ def _compare(  # noqa: PLR0917  (the arguments of run, and what it has made)
         report = write_report(out)
         folder.finish()
         return CompareResult(out, results, report)
-
-
-class _Connection(sqlite3.Connection):
-    """A connection that does not wait for the disk: a stopped process loses nothing by it."""
-
-    def __init__(self, *arguments: object, **options: object) -> None:
-        super().__init__(*arguments, **options)  # type: ignore[arg-type]
-        self.execute("PRAGMA synchronous = OFF")
-
-
-@contextmanager
-def open_storage(path: Path) -> Iterator[RDBStorage]:
-    """Open the SQLite file that trials are kept in."""
-    try:
-        # Opened by its path: in the address of a database "?" and "%" mean something else.
-        connect = partial(sqlite3.connect, path, factory=_Connection, check_same_thread=False)
-        storage = RDBStorage(f"sqlite:///{STUDY}", engine_kwargs={"creator": connect})
-    except Exception as error:  # of the database, its driver or optuna
-        if not path.is_file():
-            raise
-        reason = str(error).partition("\n")[0]
-        raise DataError(f"{path}: holds no trials of `rankwise compare`: {reason}") from None
-    try:
-        yield storage
-    finally:
-        storage.engine.dispose()
 
 
 def _train(

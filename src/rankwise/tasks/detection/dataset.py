@@ -121,6 +121,8 @@ def training_batches(
         batch_sampler=numbered_rows(len(images), size, step, images.seed, place),
         collate_fn=_collated,
         num_workers=workers,
+        # Its own: a resumed run starts a loader more, which must not draw from torch's.
+        generator=torch.Generator(),
     )
 
 
