@@ -50,6 +50,8 @@ def test_what_was_asked_and_of_what(tmp_path):
     assert sum(found["splits"][part] for part in ("train", "validation", "test")) == 600
     assert found["versions"]["python"] == platform.python_version()
     assert found["versions"]["numpy"] == np.__version__
+    known = ["python", "rankwise", "torch", "numpy", "scikit-learn"]  # not as they were installed
+    assert list(found["versions"])[:5] == known
     assert {path.name for path in config.parent.iterdir()} == {CONFIG, "run.json"}
 
 

@@ -53,7 +53,9 @@ def open_run(out: Path, problem: Problem, *, resume: bool) -> Iterator[RunFolder
                 )
             require_part(out, CONFIG)
             _require_same(out / CONFIG, asked, digest)
-        versions = {each.name: each.version for each in distributions() if each.name in _PACKAGES}
+        # In an order of their own: that of the folder changes when anything is installed.
+        there = {each.name: each.version for each in distributions()}
+        versions = {name: there[name] for name in _PACKAGES if name in there}
         config = {
             "command": "rankwise compare",
             **asked,
