@@ -170,6 +170,8 @@ SMALL = {
         "predict given/compare --part test",
     ],
     "fuse": ["fuse table.csv table.csv --id a,b --score c --out {out}/fused.csv"],
+    "card": ["card given/compare --out {out}/card.md"],
+    "export": ["export given/rank --out {out}/model.onnx"],
     "drift": ["drift table.csv table.csv --score a --target y"],
     "objectives": ["objectives", "objectives --metrics"],
     "contrast config": ["contrast config", "contrast config --schema"],

@@ -93,7 +93,7 @@ def test_options_override_the_file_and_the_file_overrides_defaults(tmp_path):
         (["--hidden", "64.5"], "--hidden must be whole numbers separated by commas, got '64.5'"),
         (["--epochs", "0"], "epochs must be a whole number >= 1, got 0"),
         (["--split", "user"], "split must be one of random, time, got 'user'"),
-        (["--config", "no.yaml"], "no.yaml: there is no such file"),
+        (["--config", "no.yaml"], "no.yaml: there is no such file or folder"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_2(more, message):

@@ -101,7 +101,7 @@ def test_the_page_has_the_classes_of_the_network_that_was_kept(tmp_path):
     assert (
         '<p class="note">train: 24 images of 3 classes: class0 12, class1 8, class2 4</p>' in html
     )
-    assert '<tr><th scope="row">data.max_fpr</th><td>0.25</td></tr>' in html
+    assert '<tr><th class="words" scope="row">data.max_fpr</th><td>0.25</td></tr>' in html
 
 
 def test_the_same_run_has_the_same_page(tmp_path):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
-from sqlalchemy.exc import SQLAlchemyError
 
 from rankwise.data import DataError
 from rankwise.errors import reason_of
@@ -49,7 +48,9 @@ def open_storage(path: Path) -> Iterator[RDBStorage]:
         raise DataError(words) from error
     try:
         yield storage
-    except (sqlite3.Error, SQLAlchemyError, StorageInternalError) as error:
+    except Exception as error:  # an error of the database is wrapped by each library above it
+        if _of_sqlite(error) is None and not isinstance(error, StorageInternalError):
+            raise
         if not path.exists():
             words = f"{path} was removed while the run was writing into it; start the run again"
             raise DataError(words) from error
