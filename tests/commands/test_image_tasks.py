@@ -48,5 +48,5 @@ def test_a_configuration_that_ships_comes_before_a_folder_of_its_name(tmp_path, 
 
 
 def test_a_name_that_is_nothing_is_refused():
-    with pytest.raises(UsageError, match="phtos: there is no such file or folder; the configurations"):
+    with pytest.raises(UsageError, match="phtos: there is no such file or folder; the"):
         read_settings(retrieval.Settings, "phtos", [])
