@@ -36,5 +36,5 @@ def group_options(params: Sequence[Any]) -> None:
     panels = [_PANEL_OF.get(option.name) for option in options]
     sizes = Counter(panels)
     for option, panel in zip(options, panels, strict=True):
-        # A panel of one option may have the wrong title: --correction of evaluate is no training.
+        # A panel of one option may have the wrong title: --correction of evaluate does not train.
         option.rich_help_panel = panel if sizes[panel] > 1 else None
