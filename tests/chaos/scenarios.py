@@ -13,17 +13,19 @@ import tests.tasks.classification.cases as of_classification
 import tests.tasks.contrast.cases as of_contrast
 import tests.tasks.detection.cases as of_detection
 import tests.tasks.ranking.cases as of_ranking
+import tests.tasks.ranking.click_simulator as of_clicks
 import tests.tasks.recommendation.cases as of_recommendation
 import tests.tasks.retrieval.cases as of_retrieval
 from sqlalchemy.orm import configure_mappers
 
 from rankwise.data.letor import read_letor
-from rankwise.estimators import LinearRanker, NeuralRanker, Ranker
+from rankwise.estimators import BoostedRanker, LinearRanker, NeuralRanker, Ranker
 from rankwise.tasks import classification, compare, contrast, detection, ranking, recommendation
 from rankwise.tasks import retrieval as retrieving
 from rankwise.tasks.classification import pipeline as _a  # noqa: F401  (before the fork)
 from rankwise.tasks.compare import pipeline as _b  # noqa: F401
 from rankwise.tasks.detection import pipeline as _c  # noqa: F401
+from rankwise.tasks.ranking.clicks import learn_from_clicks
 from rankwise.tasks.recommendation import pipeline as _d  # noqa: F401
 from rankwise.tasks.retrieval import pipeline as _e  # noqa: F401
 
@@ -115,6 +117,17 @@ def _rank(options: dict[str, object]) -> Work:
     return work
 
 
+def _rank_clicks(data: Path, out: Path, resume: bool) -> None:
+    if not (data / "clicks.csv").exists():
+        of_clicks.write(data, *of_clicks.simulated(queries=8, sessions=20))
+    settings = ranking.Settings(
+        model="linear", objective="listnet(linear)", metric=of_clicks.METRIC
+    )
+    lists = read_letor(data / "lists.txt", judged=False)
+    learned, model = learn_from_clicks(lists, data / "clicks.csv", None)
+    ranking.run(settings, out, learned, metrics=[of_clicks.METRIC], clicks=model, resume=resume)
+
+
 def _recommend(**options: object) -> Work:
     def work(data: Path, out: Path, resume: bool) -> None:
         small = {"model": "ease", "metric": "ndcg@3"} if options else of_recommendation.SMALL
@@ -156,6 +169,7 @@ def _saved(folder: Path) -> Contents:
 
 
 _MLP = {"model": "mlp", "options": {"hidden": [4], "epochs": 2}}
+_TREES = {"model": "boosted", "options": {"n_estimators": 4}}
 SCENARIOS = {
     each.command: each
     for each in (
@@ -166,10 +180,17 @@ SCENARIOS = {
         Scenario("contrast train", _contrast, contents),
         Scenario("rank train, linear", _rank({"model": "linear"}), contents),
         Scenario("rank train, mlp", _rank(_MLP), contents),
+        Scenario("rank train, boosted", _rank(_TREES), contents),
+        Scenario("rank train, clicks", _rank_clicks, contents),
         Scenario("recommend train", _recommend(), contents),
         Scenario("recommend train, closed form", _recommend(model="ease"), contents),
         Scenario("compare", _compare, comparison),
         Scenario("LinearRanker.fit", _estimator(LinearRanker(random_state=0)), _saved),
+        Scenario(
+            "BoostedRanker.fit",
+            _estimator(BoostedRanker(n_estimators=4, folds=2, engine="xgboost", random_state=0)),
+            _saved,
+        ),
         Scenario(
             "NeuralRanker.fit",
             _estimator(NeuralRanker(hidden=(4,), epochs=2, random_state=0)),
