@@ -106,21 +106,27 @@ def in_child(
         gc.freeze()  # else it looks at all that was imported, and copies the memory of it
         if faults is not None:
             faults.install()
-        work()
-        code = 0
-    except KeyboardInterrupt:
-        code = 130
-    except OSError as error:
-        code = FAILED if error.errno in _ERRORS.values() else _logged(72, error, log)
-    except ValueError as error:  # refused, in one line
-        code = REFUSED if "in use by another process" in str(error) else _logged(73, error, log)
-    except RuntimeError as error:
-        lost = "DataLoader worker" in str(error)
-        code = LOST_WORKER if lost else _logged(76, error, log)
-    except BaseException as error:
-        code = _logged(74, error, log)
+        code = _outcome(work, log)
+    except BaseException as error:  # raised by a signal while another error was handled
+        code = _logged(77, error, log)
     finally:
         os._exit(code)
+
+
+def _outcome(work: Callable[[], None], log: Path | None) -> int:
+    try:
+        work()
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        return FAILED if error.errno in _ERRORS.values() else _logged(72, error, log)
+    except ValueError as error:  # refused, in one line
+        return REFUSED if "in use by another process" in str(error) else _logged(73, error, log)
+    except RuntimeError as error:
+        return LOST_WORKER if "DataLoader worker" in str(error) else _logged(76, error, log)
+    except BaseException as error:
+        return _logged(74, error, log)
+    return 0
 
 
 def _logged(code: int, error: BaseException, log: Path | None) -> int:

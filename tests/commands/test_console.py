@@ -52,6 +52,12 @@ def test_refusing_is_one_line_on_standard_error(capsys):
     [
         (DataError("a.csv: is\n  empty"), 2, "a.csv: is empty\n"),
         (ValueError("no\nscores"), 1, "ValueError: no scores; --debug shows where\n"),
+        (
+            RuntimeError("DataLoader worker (pid 7) is killed by signal: Killed. "),
+            1,
+            "a process that loads images was killed, often because the memory was full; run the "
+            "command again with fewer --workers (a training with --resume, too)\n",
+        ),
         (OSError("disk full [x]"), 1, "OSError: disk full [x]; --debug shows where\n"),
     ],
 )

@@ -108,6 +108,11 @@ def one_line(*, debug: bool, stopped: str = "stopped") -> Iterator[None]:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             file = error.filename or "a file"
             fail(f"the disk is full: {file} could not be written; free space and run it again")
+        if isinstance(error, RuntimeError) and str(error).startswith("DataLoader worker"):
+            fail(
+                "a process that loads images was killed, often because the memory was full; run "
+                "the command again with fewer --workers (a training with --resume, too)"
+            )
         bad_input = isinstance(error, UsageError)
         words = str(error) if bad_input else f"{type(error).__name__}: {error}"
         hint = "" if bad_input or debug else "; --debug shows where"

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from rankwise.data.images import BrokenImage, ImageSet
 from rankwise.distributed import gather_with_gradient
 from rankwise.samplers import EpochBatches
 from rankwise.training import Place
+from rankwise.vision._loading import load_batches
 from rankwise.vision.augmentations import Images, center_crop, resize
 from rankwise.vision.network import ImageNetwork
 from rankwise.vision.settings import Augmentations
@@ -79,16 +80,9 @@ class ImageDataset(Dataset[Tensor]):
         for batch in self.loader(parts, workers):
             yield center_crop(list(batch.images), self.augmentations)
 
-    def loader(self, batches: Iterable[list[int]], workers: int) -> Iterable[ImageBatch]:
-        """Return the batches of some rows, loaded by ``workers`` processes."""
-        return DataLoader(
-            self,
-            batch_sampler=batches,
-            collate_fn=ImageBatch._make,
-            num_workers=workers,
-            # Its own: a resumed run starts a loader more, which must not draw from torch's.
-            generator=torch.Generator(),
-        )
+    def loader(self, batches: Iterable[list[int]], workers: int) -> Iterator[ImageBatch]:
+        """Yield the batches of some rows, loaded by ``workers`` processes."""
+        return load_batches(self, batches, ImageBatch._make, workers)
 
     def batches(self, sampler: EpochBatches, step: int, workers: int = 0) -> Iterator[ImageBatch]:
         """Yield the batches of steps ``step``, ``step`` + 1, … without end, epoch after epoch."""

@@ -12,13 +12,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from rankwise.data.detection import DetectionSet
 from rankwise.data.images import BrokenImage
 from rankwise.tasks.detection.augmentation import augmented, coin, flipped, rescaled, resized
 from rankwise.tasks.detection.network import Detector
 from rankwise.tasks.detection.settings import Augmentations
+from rankwise.vision._loading import load_batches
 from rankwise.vision.image_dataset import OnBroken
 
 _MULTIPLE = 32  # to which the sides of an image that is not stretched are padded
@@ -116,14 +117,8 @@ def training_batches(
     The augmentation of an image follows from the seed and the number of images before it, so
     that a resumed run continues with the same numbers. ``place`` is (rank, world size).
     """
-    yield from DataLoader(
-        images,
-        batch_sampler=numbered_rows(len(images), size, step, images.seed, place),
-        collate_fn=_collated,
-        num_workers=workers,
-        # Its own: a resumed run starts a loader more, which must not draw from torch's.
-        generator=torch.Generator(),
-    )
+    numbered = numbered_rows(len(images), size, step, images.seed, place)
+    return load_batches(images, numbered, _collated, workers)
 
 
 def numbered_rows(
