@@ -230,7 +230,7 @@ def twin(name: str, size: int) -> tuple[Step, Step]:  # noqa: PLR0911, PLR0912
             return _of_one(*sampled_classes(size))
         case "OneVsRest(AveragePrecision@10), 10 classes":
             return _of_one(*average_precision_at_k(size, CLASSES, 10))
-        case _ if name.startswith("CrossEntropy, as theirs likes it"):
+        case _ if name.startswith("CrossEntropy, columns as LibAUC takes them"):
             return _of_columns(b.CrossEntropy(), theirs.CrossEntropyLoss(), size)
         case "CrossEntropy" | "CrossEntropy, labels in floating point":
             pair = b.CrossEntropy(), theirs.CrossEntropyLoss()

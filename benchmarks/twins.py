@@ -43,8 +43,8 @@ TWINS = {
     "OneVsRest(AveragePrecision@10), 10 classes": ("mAPLoss, top_k", FASTER),
     "CrossEntropy": ("CrossEntropyLoss", NEVER_SLOWER),
     "CrossEntropy, labels in floating point": ("CrossEntropyLoss", ""),
-    "CrossEntropy, as theirs likes it": ("CrossEntropyLoss", ""),
-    "CrossEntropy, as theirs likes it, unchecked": ("CrossEntropyLoss", NEVER_SLOWER),
+    "CrossEntropy, columns as LibAUC takes them": ("CrossEntropyLoss", ""),
+    "CrossEntropy, columns as LibAUC takes them, unchecked": ("CrossEntropyLoss", NEVER_SLOWER),
     "Focal": ("FocalLoss", ""),
 }
 LARGEST = {

@@ -260,12 +260,15 @@ def test_the_wheel_has_the_package_with_its_stubs_and_data_and_nothing_else(whee
     }
 
 
+SUFFIXES = (".md", ".toml", ".txt", ".cff", ".lock")
+
+
 def test_the_sdist_has_what_its_tests_need(distributions):
     with tarfile.open(next(distributions.glob("*.tar.gz"))) as file:
         packed = {name.partition("/")[2] for name in file.getnames()}
     folders = ("src", "tests", "docs", "examples", "benchmarks", "reproductions", "tools")
     wanted = {path for folder in folders for path in (ROOT / folder).rglob("*") if path.is_file()}
-    wanted |= {path for path in ROOT.iterdir() if path.suffix in (".md", ".toml", ".txt", ".cff")}
+    wanted |= {path for path in ROOT.iterdir() if path.suffix in SUFFIXES}
     wanted |= {
         ROOT / name
         for name in (
