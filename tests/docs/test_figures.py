@@ -65,3 +65,10 @@ def test_the_site_draws_a_figure_in_its_text_color():
     assert "currentColor" in page
     assert "#7d8590" not in page
     assert "<img" not in page
+
+
+def test_the_plot_of_the_first_page_scrolls_where_the_screen_is_narrow():
+    image = '<img alt="Time against n" src="../images/readme/speed.svg" />'
+    assert with_figures(image) == f'<span class="figure" tabindex="0">{image}</span>'
+    badge = '<img alt="Typed" src="../images/readme/typed.svg" />'
+    assert with_figures(badge) == badge

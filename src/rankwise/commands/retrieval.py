@@ -61,7 +61,7 @@ def index(  # noqa: PLR0917
     Args:
         images: Folder of your own images; subfolders are included.
         out: npz file to write. Default: index.npz of the run.
-        approximate: Build a faiss index for approximate search, and report its recall.
+        approximate: Add cells for approximate search by faiss, and report its recall.
     """
     if images is None:
         image_tasks.require_part(part)
