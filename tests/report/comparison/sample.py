@@ -106,7 +106,7 @@ def results(held: dict[str, np.ndarray], resamples: int = 100) -> dict[str, Any]
         "validation splits, and beat boosted log-loss in each of them.",
         "verdict": "On the test part it is clearly better than boosted, log-loss.",
         "evaluation": "the test part",
-        "remarks": ["stopped by --budget, a larger one may improve it: neural, ap"],
+        "remarks": ["stopped by --budget, a larger budget may improve: neural, ap"],
         "importance": {
             "metric": "ap",
             "value": rows[RECOMMENDED]["test"]["value"],

@@ -223,7 +223,7 @@ def test_the_budget_holds_where_every_fit_would_take_longer_than_its_share(tmp_p
         "a linear model trained on log-loss; a linear model trained on average precision; "
         "the mean of two linear models trained on log-loss"
     )
-    said = f"stopped by --budget, a larger one may improve it: {names}"
+    said = f"stopped by --budget, a larger budget may improve: {names}"
     assert said in found["remarks"]
 
 

@@ -214,7 +214,7 @@ class Outcome:
         cut = [each.candidate for each in self.fitted if each.cut]
         # Of the second fit of log-loss there is only the control.
         if short := "; ".join(each.words for each in cut if not each.parts or each.is_control):
-            remarks.append(f"stopped by --budget, a larger one may improve it: {short}")
+            remarks.append(f"stopped by --budget, a larger budget may improve: {short}")
         for each in self.fitted:  # next to one that did not learn, every other looks good
             splits = self.problem.plan.splits[: len(each.folds)]
             shapes = [fold.scores.shape for fold in each.folds]

@@ -490,6 +490,14 @@ def test_a_curve_of_one_point_is_in_the_middle() -> None:
     assert paths(tuned(((5.0, 0.3),))) == {"0": "M246 157"}
 
 
+@pytest.mark.parametrize(("points", "shown"), [(((5.0, 0.3),), 1), (((1.0, 0.2), (5.0, 0.3)), 0)])
+def test_a_candidate_of_one_trial_is_a_dot(points: Points, shown: int) -> None:
+    figure = time_tree(tuned(points)).findall("div[@class='pair']/figure")[-1]
+    dots = figure.findall(".//circle[@class='dot']")
+    assert len(dots) == shown
+    assert all(text_of(dot).startswith("c 0: 0.3") for dot in dots)
+
+
 def test_what_was_there_before_a_hundredth_of_a_second_starts_at_the_left() -> None:
     run = tuned(((0.0, 0.2), (1.0, 0.5)))
     assert paths(run)["0"].startswith("M46 ")

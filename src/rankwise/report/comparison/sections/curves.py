@@ -173,12 +173,23 @@ def _tuning(run: Run) -> Markup | None:
         charts.linear_axis("best validation value", *charts.padded(values)),
     )
     drawn = [
-        markup.series(run, each, charts.steps(frame, paths[each.number]))
+        markup.series(run, each, charts.steps(frame, path), _lone_point(frame, each, path))
         for each in run.candidates
-        if each.number in paths
+        if (path := paths.get(each.number))
     ]
     caption = "The best validation value so far while each candidate was tuned."
     return html.figure(frame.render(drawn, label=caption), caption)
+
+
+def _lone_point(
+    frame: charts.Frame, each: Candidate, path: list[tuple[float, float]]
+) -> Markup | None:
+    """Return a dot for a candidate of one trial, whose line has no length."""
+    if len(path) > 1:
+        return None
+    ((seconds, value),) = path
+    title = f"{each.title}: {fmt.decimal(value)} in {fmt.duration(seconds)}"
+    return charts.dot(frame, seconds, value, 4.0, title)
 
 
 def _changes(each: Candidate) -> list[tuple[float, float]]:
