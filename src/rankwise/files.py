@@ -76,7 +76,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 
 def part_of(path: Path) -> Path:
-    """Return a new temporary name beside a file or folder, for what will be renamed to it."""
+    """Return a new temporary name next to a file or folder, for what will be renamed to it."""
     return path.with_name(f".{secrets.token_hex(8)}.part")
 
 

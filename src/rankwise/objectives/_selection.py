@@ -50,7 +50,7 @@ def between(
     ordered = accumulating(weight).gather(-1, order)
     mass = torch.zeros_like(ordered).scatter_add(-1, level, ordered)
     # Both bands round alike: a level that is taken whole has a share of exactly 1.
-    # What vanishes beside the mass above it has none.
+    # What vanishes next to the mass above it has none.
     share = ratio(band(mass, low, high), band(mass, 0.0, math.inf))
     part = ordered * share.gather(-1, level)
     return torch.zeros_like(part).scatter(-1, order, part).to(weight.dtype)

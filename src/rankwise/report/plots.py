@@ -27,7 +27,7 @@ def line_chart(
         lines: Positions and heights; what is NaN is left out.
         caption: What the figure shows, in words.
         kept: A point to mark.
-        small: Whether it stands beside another one.
+        small: Whether it stands next to another one.
         baseline: Whether the first of several lines is a baseline, which is dashed and gray. The
             others have the same colors in a figure with a baseline and in one without.
     """

@@ -203,13 +203,13 @@ def folder_listing(root: Path) -> Listing:
     places: dict[Path, Part] = {root: "train"}
     remarks = []
     # A class may be called train, next to other classes.
-    parted = {"train", "test"} <= inside.keys()
+    split = {"train", "test"} <= inside.keys()
     only = "train" in inside and inside.keys() <= PARTS.keys()
-    if parted or (only and not _images(inside["train"])[0]):
+    if split or (only and not _images(inside["train"])[0]):
         if others := [entry for name, entry in inside.items() if name not in PARTS]:
             raise DataError(
-                f"{others[0]}: is beside train and test; only {', '.join(PARTS)} can be: "
-                "move it elsewhere"
+                f"{others[0]}: a folder next to train and test must be one of "
+                f"{', '.join(PARTS)}: move it elsewhere"
             )
         named = [name for name in PARTS if name in inside]
         places = {inside[name]: PARTS[name] for name in named}
@@ -252,7 +252,7 @@ def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[st
     images, others = _images(place)
     if images:
         raise DataError(
-            f"{images[0]}: is in no class; {len(images)} images lie beside the folders of the "
+            f"{images[0]}: is in no class; {len(images)} images are outside of the folders of the "
             "classes: move each into the folder of its class"
         )
     stray += others

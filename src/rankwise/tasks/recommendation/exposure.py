@@ -1,4 +1,4 @@
-"""Which items are recommended, beside how accurate that is: coverage, Gini index, novelty."""
+"""Which items are recommended, apart from accuracy: coverage, Gini index, novelty."""
 
 from __future__ import annotations
 
