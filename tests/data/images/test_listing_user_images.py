@@ -49,7 +49,7 @@ def test_folders_for_the_parts_are_used_as_given(tmp_path):
     with pytest.raises(DataError, match="nothing to split by images; leave split out"):
         open_images("folder", tmp_path, split="images")
     (tmp_path / "extra").mkdir()
-    with pytest.raises(DataError, match=r"extra: a folder next to train and test must be.*move it elsewhere"):
+    with pytest.raises(DataError, match="extra: a folder next to train and test must be"):
         open_images("folder", tmp_path)
 
 

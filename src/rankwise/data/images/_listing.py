@@ -252,7 +252,7 @@ def _classes(place: Path, empty: list[Path], stray: list[Path]) -> list[tuple[st
     images, others = _images(place)
     if images:
         raise DataError(
-            f"{images[0]}: is in no class; {len(images)} images are outside of the folders of the "
+            f"{images[0]}: is in no class; {len(images)} images are outside the folders of the "
             "classes: move each into the folder of its class"
         )
     stray += others

@@ -173,21 +173,21 @@ def _tuning(run: Run) -> Markup | None:
         charts.linear_axis("best validation value", *charts.padded(values)),
     )
     drawn = [
-        markup.series(run, each, charts.steps(frame, path), _lone_point(frame, each, path))
+        markup.series(run, each, charts.steps(frame, points), _lone_point(frame, each, points))
         for each in run.candidates
-        if (path := paths.get(each.number))
+        if (points := paths.get(each.number))
     ]
     caption = "The best validation value so far while each candidate was tuned."
     return html.figure(frame.render(drawn, label=caption), caption)
 
 
 def _lone_point(
-    frame: charts.Frame, each: Candidate, path: list[tuple[float, float]]
+    frame: charts.Frame, each: Candidate, points: list[tuple[float, float]]
 ) -> Markup | None:
     """Return a dot for a candidate of one trial, whose line has no length."""
-    if len(path) > 1:
+    if len(points) > 1:
         return None
-    ((seconds, value),) = path
+    ((seconds, value),) = points
     title = f"{each.title}: {fmt.decimal(value)} in {fmt.duration(seconds)}"
     return charts.dot(frame, seconds, value, 4.0, title)
 
