@@ -172,3 +172,9 @@ def test_the_changelog_has_sections():
     assert re.search(r"^## (Unreleased|\[?\d+\.\d+\.\d+)", text, re.MULTILINE)
     sections = re.findall(r"^### (.+)$", text.split("\n## ")[1], re.MULTILINE)
     assert sections == ["Added", "Changed", "Fixed"]
+
+
+def test_the_changelog_has_the_version_and_the_date_of_the_citation():
+    citation = read(ROOT / "CITATION.cff")
+    (first, *_) = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert first in ("Unreleased", f"{citation['version']} - {citation['date-released']}")
