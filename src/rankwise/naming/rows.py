@@ -94,25 +94,25 @@ PUAveragePrecision | pu_ap | pu_ap | SOPRC Eq. 4, Kiryo et al. 2017
 PartialAUC | opauc | opauc | EXM 2.3.3 | forms
     Few false alarms are affordable.
 PartialAUC | sopa | opauc | Zhu et al. 2022 | form cvar, by item, needs items
-    The same from small batches, exactly.
+    Partial AUC from small batches, exactly.
 PartialAUC | sopa_s | opauc | Zhu et al. 2022 | form kl, by item, needs items
-    The same from small batches, smoothly.
+    Partial AUC from small batches, smoothly.
 TwoWayPartialAUC | tpauc | tpauc | EXM 2.3.3 | forms
     Few false alarms and few misses together.
 TwoWayPartialAUC | sota_s | tpauc | Zhu et al. 2022 | form kl, by item, needs items
-    The same from small batches, smoothly.
+    Two-way partial AUC from small batches, smoothly.
 TPRAtFPR | tpr_at_fpr | tpr_at_fpr | Eban et al. 2017
     A limit on the share of false alarms, and one threshold at it.
 FPRAtTPR | fpr_at_tpr | fpr_at_tpr | Eban et al. 2017
     A share of the positives that must be found, with few false alarms.
 PrecisionAtRecall | precision_at_recall | precision_at_recall | Eban et al. 2017 | prior
-    The same, evaluated by the share of alarms that are right.
+    A share of the positives must be found, with few wrong alarms.
 RecallAtPrecision | recall_at_precision | recall_at_precision | Eban et al. 2017 | prior
-    A share of the alarms must be right, and as many found as that allows.
+    A share of the alarms must be right, with few misses.
 NDCG | ndcg | ndcg | EXM 2.3.4 | @k, by known item
     Graded relevances, the top of the list first.
 NDCG | song | ndcg | Qiu et al. 2022 | @k, by item, needs items
-    The same where a batch has only a part of each list.
+    NDCG where a batch has only a part of each list.
 ListNet | listnet | ndcg | Cao et al. 2007 | cost n, by known item
     Graded relevances, smooth and in linear time.
 HierarchicalAP | hierarchical_ap hap | hierarchical_ap | Ramzi et al. 2022 | cost n log² n
@@ -130,9 +130,9 @@ AUTKC | autkc | hit | Wang et al. 2022 | @k, cost n · classes
 GlobalContrastive | global_contrastive sogclr | hit@1 | Yuan et al. 2022 | cost n, by anchor
     Embeddings of pairs or views from small batches.
 IndividualTemperatures | isogclr | hit@1 | Qiu et al. 2023 | cost n, by anchor
-    The same, rare and common things mixed.
+    Contrastive, with a temperature for each anchor.
 LearnedTemperature | learned_temperature rgcl_g | hit@1 | Wei et al. 2024 | cost n, by anchor
-    The same, with one temperature learned in the optimizer.
+    Contrastive, with one temperature that the optimizer learns.
 EntropicRisk | entropic_risk | hit@1 | Wei et al. 2026 | cost n, by anchor
     Very many classes, of which a step has a sample.
 OneVsRest | ovr | – | – | cost classes · objective, as its objective
@@ -161,7 +161,7 @@ SmoothAP | smooth_ap | ap | Brown et al. 2020
 FastAP | fast_ap | ap | Cakir et al. 2019 | cost n
     Retrieval: AP of a histogram.
 HistogramAP | histogram_ap | ap | Revaud et al. 2019 | cost n
-    The same, other bins.
+    Retrieval: AP of a histogram with other bins.
 BlackBoxAP | blackbox_ap | ap | Rolínek et al. 2020
     Retrieval: AP of exact ranks.
 SoDeepAP | sodeep_ap | ap | Engilberge et al. 2019 | cost n
@@ -171,7 +171,7 @@ ErrorDrivenAP | error_driven_ap ap_loss | ap | Chen et al. 2019
 RankSort | rank_sort rs_loss | ap | Oksuz et al. 2021 | cost n log² n
     Detection: AP, and positives sorted by the quality of their boxes.
 DistributionalRanking | dr dr_loss | auc | Qian et al. 2020 | cost n
-    Detection: the hardest of both classes apart.
+    Detection: separate the hardest examples of both classes.
 Triplet | triplet | auc | Schroff et al. 2015
     Retrieval by all triplets.
 Contrastive | contrastive | ap | Hadsell et al. 2006 | cost n
@@ -187,9 +187,9 @@ SupCon | sup_con | ap | Khosla et al. 2020 | cost n
 ProxyAnchor | proxy_anchor | ap | Kim et al. 2020 | cost n · classes
     Embeddings against learned proxies of classes, by proxy.
 NormalizedSoftmax | normalized_softmax norm_face | ap | Zhai & Wu 2019 | cost n · classes
-    The same by embedding: a classifier of cosines.
+    Embeddings by a classifier of cosines.
 ArcFace | arcface | ap | Deng et al. 2019 | cost n · classes
-    The same with a margin between the angles.
+    Normalized softmax with a margin between the angles.
 ListMLE | listmle | ndcg | Xia et al. 2008
     Graded relevances, by likelihood.
 ApproxNDCG | approx_ndcg | ndcg | Qin et al. 2010
