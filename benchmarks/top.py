@@ -10,6 +10,7 @@ from benchmarks.timing import Result, seconds_side_by_side
 from rankwise.objectives import (
     NDCG,
     PUAUC,
+    AveragePrecision,
     FPRAtTPR,
     Objective,
     PApAtK,
@@ -36,6 +37,7 @@ def one_list() -> Iterator[Result]:
         "PApAtK(1000, 'soft')": PApAtK(K, "soft"),
         "NDCG(1000)": NDCG(K),
         "NDCG(1000, softness=.3)": NDCG(K, softness=0.3),
+        "AveragePrecision(k=1000, softness=.1)": AveragePrecision(k=K, softness=0.1),
         "TPRAtFPR(.001)": TPRAtFPR(0.001),
         "FPRAtTPR(.5)": FPRAtTPR(0.5),
         "PrecisionAtRecall(.5)": PrecisionAtRecall(0.5),

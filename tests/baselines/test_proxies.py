@@ -41,6 +41,15 @@ def test_normalized_softmax_worked_by_hand():
     assert value.item() == pytest.approx((first + second) / 2, rel=1e-5)
 
 
+def test_normalized_softmax_is_proxy_nca_of_pytorch_metric_learning():
+    """Cross-entropy of −3 times the squared distances of normalized embeddings and proxies."""
+    points, labels = embeddings(), torch.arange(12) % 4
+    loss = NormalizedSoftmax(4, 4, temperature=1 / (2 * 3)).double()
+    units = (torch.nn.functional.normalize(each) for each in (points, loss.proxies))
+    expected = torch.nn.functional.cross_entropy(-3 * torch.cdist(*units) ** 2, labels)
+    torch.testing.assert_close(loss(points, labels), expected)
+
+
 def test_arcface_worked_by_hand():
     loss = ArcFace(num_classes=3, dimension=3, margin=0.3, scale=4.0)
     loss.proxies.data.copy_(5 * torch.eye(3))

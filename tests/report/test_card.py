@@ -26,12 +26,12 @@ from rankwise.tasks.compare.model import Member, Model
 from rankwise.training import RunFolder
 
 
-def comparison(out: Path) -> Path:
+def comparison(out: Path, *names: str) -> Path:
     """Write a finished run of rankwise compare, with a model of two members."""
     frame, _ = table()
     kinds = ["numeric", "categorical", "time", "text", "numeric"]
     reading = Reading(tuple(map(Rule, frame.columns, kinds)))  # type: ignore[arg-type]
-    members = tuple(Member.of(fitted(name), frame) for name in ("linear", "lightgbm"))
+    members = tuple(Member.of(fitted(n), frame) for n in names or ("linear", "lightgbm"))
     with RunFolder(out, "compare").opened() as folder:
         held = arrays(2000, 0.05)
         write_run(out, held, results(held))
@@ -76,6 +76,16 @@ def test_the_card_of_a_comparison_names_data_interval_and_log_loss(tmp_path: Pat
     assert "share of positives" in text
     assert "log-loss" in text.partition("## Compared with")[2]
     assert json.loads((out / "results.json").read_text())["verdict"] in text
+
+
+@pytest.mark.parametrize(("name", "loads"), [("linear", True), ("neural", False)])
+def test_the_card_loads_the_model_in_a_way_that_works(
+    name: str, loads: bool, tmp_path: Path
+) -> None:
+    out = comparison(tmp_path / "run", name)
+    how = ModelCard.load(write_card(out)).content.partition("## How to load")[2]
+    assert ("load_scorer" in how) == loads
+    assert ("```bash\nrankwise predict run rows.csv\n```" in how) != loads
 
 
 @pytest.mark.parametrize("part", ["train", "validation", "test"])

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from rankwise.cli import app
 from rankwise.errors import UsageError
+from rankwise.report.results import read_summary
 from rankwise.training import Callback, Fitted, Record, Stage, Task, fit, tracking
 from rankwise.training._tracking import TRACKING
 
@@ -221,6 +222,29 @@ def test_a_resumed_command_without_steps_continues_its_run(tmp_path: Path) -> No
     assert run.info.status == "FINISHED"
     known = json.loads((tmp_path / "run" / TRACKING).read_text())["runs"]
     assert known == {f"mlflow:{target}": run.info.run_id}
+
+
+def test_models_that_were_compared_are_metrics_of_their_own(tmp_path: Path) -> None:
+    from mlflow.tracking import MlflowClient
+
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(300, 2, generator=generator).tolist()
+    lines = ["a,b,y", *(f"{a},{b},{int(a + b > 1)}" for a, b in rows)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    target, out = f"file:{tmp_path}/mlruns", tmp_path / "run"
+    call = ["compare", str(tmp_path / "rows.csv"), "--target", "y", "--out", str(out)]
+    call += ["--candidates", "linear", "--trials", "1", "--budget", "10s"]
+    done = CliRunner().invoke(app, [*call, "--track", f"mlflow:{target}"])
+    assert done.exit_code == 0, done.output
+    client = MlflowClient(target)
+    (run,) = client.search_runs([client.get_experiment_by_name("rankwise").experiment_id])
+    summary = read_summary(out)
+    assert summary is not None
+    assert summary.compared
+    known = {"test/ap": summary.results[0].value}
+    for name, (result,) in summary.compared.items():
+        known[f"test/{name}/ap".replace(",", "_").replace("+", "_")] = result.value
+    assert run.data.metrics == known
 
 
 def test_a_server_that_does_not_answer_is_reported_within_seconds(tmp_path: Path) -> None:

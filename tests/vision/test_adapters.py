@@ -65,6 +65,17 @@ def made(kind: str, **options):
         return transformers.RTDetrForObjectDetection(
             transformers.RTDetrConfig(backbone_config=backbone, **sizes, **options)
         )
+    if kind == "Yolos":
+        sizes = {
+            "hidden_size": WIDTH,
+            "num_hidden_layers": LAYERS,
+            "num_attention_heads": 2,
+            "intermediate_size": WIDTH,
+            "image_size": [64, 64],
+            "num_detection_tokens": QUERIES,
+            "num_labels": CLASSES,
+        }
+        return transformers.YolosForObjectDetection(transformers.YolosConfig(**sizes, **options))
     stages = STAGES if kind == "DeformableDetr" else STAGES[-1:]
     backbone = transformers.ResNetConfig(**RESNET, out_features=stages)
     if kind == "DeformableDetr":
@@ -78,6 +89,7 @@ def made(kind: str, **options):
     ("kind", "name", "outputs"),
     [
         ("Detr", "stable_ap", 1),
+        ("Yolos", "rank_sort", 1),
         ("ConditionalDetr", "rank_sort", LAYERS),
         ("DeformableDetr", "soprc", LAYERS),
         ("RTDetr", "rank_sort", 2 * LAYERS + 1),  # decoder, denoising, encoder

@@ -11,6 +11,7 @@ import yaml
 from rankwise.errors import UsageError
 from rankwise.files import write_whole
 from rankwise.report.results import Result, Summary, read_summary
+from rankwise.serving import load_scorer
 
 CARD = "README.md"
 _TASKS = {
@@ -34,7 +35,7 @@ _UNKNOWN_TASKS = ("recommendation",)  # which the Hub has not among its pipeline
 _LOAD = {
     "compare": """from rankwise.serving import load_scorer  # needs numpy alone
 
-scorer = load_scorer("FOLDER")  # a network: rankwise predict FOLDER rows.csv, or ONNX
+scorer = load_scorer("FOLDER")
 scorer.scores(rows), scorer.probabilities(rows)""",
     "rank": """from rankwise.estimators import Ranker
 
@@ -48,6 +49,7 @@ recommend(Path("FOLDER"), k=10)""",
     "classify": "rankwise classify evaluate FOLDER --root IMAGES",
     "retrieval": "rankwise retrieval evaluate FOLDER --root IMAGES",
 }
+_PREDICT = "rankwise predict FOLDER rows.csv"  # a network, or more than two classes
 
 
 def write_card(folder: Path, out: Path | None = None, *, name: str | None = None) -> Path:
@@ -71,14 +73,26 @@ def write_card(folder: Path, out: Path | None = None, *, name: str | None = None
             f"{folder}: has no results that a card can show; pass the folder of a finished run of "
             f"rankwise {known}"
         )
-    return write_whole(out or folder / CARD, card_text(summary, name or folder.absolute().name))
+    load = _LOAD[summary.command]
+    if summary.command == "compare" and not _is_scored_with_numpy(folder):
+        load = _PREDICT
+    text = card_text(summary, name or folder.absolute().name, load)
+    return write_whole(out or folder / CARD, text)
 
 
-def card_text(summary: Summary, name: str) -> str:
+def _is_scored_with_numpy(folder: Path) -> bool:
+    try:
+        load_scorer(folder)
+    except UsageError:
+        return False
+    return True
+
+
+def card_text(summary: Summary, name: str, load: str) -> str:
     """Return the card of a run as Markdown with its metadata in YAML."""
     front = yaml.safe_dump(metadata(summary, name), sort_keys=False, allow_unicode=True, width=1000)
     main = summary.results[0] if summary.results else None
-    load = _LOAD[summary.command].replace("FOLDER", name)
+    load = load.replace("FOLDER", name)
     language = "python" if "import" in load else "bash"
     sections = [
         f"# {name}",

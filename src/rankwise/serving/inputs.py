@@ -27,7 +27,9 @@ def prepared_rows(rows: Any, preparation: Preparation, names: Sequence[str] | No
     Raises:
         UsageError: A column is missing, or holds another kind of values than in the fit.
     """
-    if isinstance(rows, (list, tuple)) and rows and isinstance(rows[0], Mapping):
+    if isinstance(rows, (list, tuple)) and not rows:
+        raise UsageError("rows must hold at least one row, got an empty list")
+    if isinstance(rows, (list, tuple)) and isinstance(rows[0], Mapping):
         rows = _columns_of_records(rows, preparation.inputs)
     found: Any
     if isinstance(rows, Mapping):

@@ -180,7 +180,9 @@ def _values(summary: Summary) -> Iterator[tuple[str, float]]:
     for part, results in {**summary.parts, summary.part: summary.results}.items():
         yield from ((f"{part}/{result.name}", result.value) for result in results)
     for name, others in summary.compared.items():
-        yield from ((f"{summary.part}/{result.name}/{name}", result.value) for result in others)
+        # The model comes first: MLflow's file store has no metric test/ap beside test/ap/MODEL,
+        # since one is a file and the other a folder.
+        yield from ((f"{summary.part}/{name}/{result.name}", result.value) for result in others)
 
 
 def _flat(settings: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:

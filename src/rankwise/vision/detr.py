@@ -27,7 +27,8 @@ def set_detr_loss(model: nn.Module, loss: DetectionLoss) -> None:
 
     Args:
         model: ``DetrForObjectDetection``, ``ConditionalDetr…``, ``DabDetr…``, ``DeformableDetr…``,
-            ``RTDetr…`` or ``RTDetrV2ForObjectDetection``, called with ``labels`` as usual.
+            ``RTDetr…``, ``RTDetrV2…``, ``TableTransformer…`` or ``YolosForObjectDetection``,
+            called with ``labels`` as usual.
         loss: The loss; its ``assign`` is not used.
 
     Raises:
@@ -59,7 +60,8 @@ def set_detr_loss(model: nn.Module, loss: DetectionLoss) -> None:
 
 
 def _layers(config: Any) -> int:
-    return int(config.decoder_layers)
+    # YOLOS has no decoder: its queries pass through the layers of the encoder.
+    return int(getattr(config, "decoder_layers", None) or config.num_hidden_layers)
 
 
 def _matcher(model: nn.Module, config: Any) -> Callable[..., Any]:

@@ -135,3 +135,20 @@ def test_what_is_refused(files, tmp_path):
     other.write_text("y,score\n0,1\n2,2\n")
     with pytest.raises(DataError, match=r"positive class is '1' in .* and '2' in .* --positive"):
         measure_drift(paths[0], other, target="y")
+    with pytest.raises(DataError, match="--threshold must be a finite score, got nan"):
+        measure_drift(*paths, thresholds=[0.5, math.nan])
+    other.write_text("y,score\n")
+    with pytest.raises(DataError, match=r"other\.csv: is empty: a header and no rows"):
+        measure_drift(paths[0], other)
+
+
+def test_a_quantile_of_too_few_rows_has_no_interval(files, tmp_path):
+    few = tmp_path / "few.csv"
+    few.write_text("score\n" + "".join(f"{n}\n" for n in range(20)))
+    found = {each.what: each for each in measure_drift(files[0][0], few).changes}
+    # Nothing is below the lowest of 20 scores, and the 5 % quantile may be (0.95^20 = 36 %).
+    assert math.isnan(found["5% quantile"].low)
+    assert math.isnan(found["5% quantile"].p_value)
+    assert found["50% quantile"].low < found["50% quantile"].high
+    listed = {e["what"]: e for e in measure_drift(files[0][0], few).as_json()["changes"]}
+    assert listed["5% quantile"]["low"] is None

@@ -175,3 +175,12 @@ def test_parquet_and_numbers(scored, tmp_path):
     assert [s.name for s in evaluated(path, "market").slices] == [
         s.name for s in evaluated(scored[0], "market").slices
     ]
+
+
+def test_nan_of_a_parquet_file_is_missing(scored, tmp_path):
+    path = tmp_path / "s.parquet"
+    market = pl.Series(
+        "market", [(1.0, np.nan, None)[n] for n in scored[1]["market"]], strict=False
+    )
+    scored[1].with_columns(market).write_parquet(path)
+    assert {s.name for s in evaluated(path, "market").slices} == {"1.0", "(missing)"}

@@ -138,10 +138,16 @@ def measure_drift(
     """
     if target is None and (metrics or group is not None or positive is not None):
         raise DataError("metrics need labels: name the target column of both files with --target")
+    for threshold in thresholds:
+        if not math.isfinite(threshold):
+            raise DataError(f"--threshold must be a finite score, got {threshold:g}")
     paths = (before, after)
     truths: list[Truth] = []
     if target is None:
         scores = [read_scores(path, key=(), score=score)[score].to_numpy() for path in paths]
+        for path, own in zip(paths, scores, strict=True):
+            if not len(own):
+                raise DataError(f"{path}: is empty: a header and no rows")
     else:
         named = [measures.resolve_metric(name, grouped=group is not None) for name in metrics or ()]
         graded = bool(named) and all(map(measures.is_graded, named))
@@ -224,11 +230,12 @@ def _share(count: int, total: int) -> Interval:
 
 
 def _quantile(ordered: Floats, share: float) -> Interval:
-    """Return a quantile with the interval between two order statistics around it."""
+    """Return a quantile with the interval between two order statistics, NaN with too few rows."""
     total = len(ordered)
     reach = normal_quantile(_LEVEL) * math.sqrt(total * share * (1 - share))
-    ranks = (total * share - reach, total * share + reach + 1)
-    low, high = (ordered[min(total, max(1, round(rank))) - 1] for rank in ranks)
+    first, last = round(total * share - reach), round(total * share + reach + 1)
+    inside = first >= 1 and last <= total  # else no score is far enough from the quantile
+    low, high = (ordered[first - 1], ordered[last - 1]) if inside else (math.nan, math.nan)
     value = float(np.quantile(ordered, share, method="inverted_cdf"))
     return Interval(value, float(low), float(high), _LEVEL, "order statistics")
 

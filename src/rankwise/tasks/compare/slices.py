@@ -93,7 +93,8 @@ def read_slices(
                 f"--by must name a column, or several separated by commas, got {text!r}"
             )
         require_columns(path, columns, names, "--by")
-        frame = source.select(pl.col(names).cast(pl.String)).collect()[rows]
+        frame = source.select(names).collect()[rows]
+        frame = frame.with_columns(pl.selectors.float().fill_nan(None)).cast(pl.String)
         words = frame.fill_null(MISSING).with_columns(pl.col(names).replace("", MISSING))
         joined = words.select(pl.concat_str(names, separator=JOINED)).to_series()
         if (count := joined.n_unique()) > MOST:
