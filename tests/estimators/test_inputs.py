@@ -175,6 +175,8 @@ def test_a_frame_without_rows_is_refused() -> None:
         ([False, True, True], [False, True]),
         (["no", "yes", "yes"], ["no", "yes"]),
         (np.array(["no", "yes", "yes"], dtype=object), ["no", "yes"]),
+        (np.array([False, True, True], dtype=object), [False, True]),
+        (np.array([0, 2.0, 2.0], dtype=object), [0, 2]),
         ([1.0, 2.0, 2.0], [1, 2]),
     ],
 )
@@ -191,6 +193,7 @@ def test_the_second_of_two_classes_is_positive(y: object, classes: list[object])
         ([0.5, 1.5, 2.5], "Unknown label type"),
         ([1, 1, 1], "only one class"),
         (np.array(["a", None, "b"], dtype=object), "missing"),
+        (np.array(["a", 3, "b"], dtype=object), "labels of one type, got int, str; convert"),
     ],
 )
 def test_targets_that_are_refused(y: object, message: str) -> None:
@@ -210,7 +213,7 @@ def test_targets_of_known_classes() -> None:
     classes = np.array(["no", "yes"])
     _, target = read_target(["yes", "yes"], graded=False, classes=classes, rows=2)
     assert target.tolist() == [1, 1]
-    with pytest.raises(ValueError, match=r"only the classes.*perhaps"):
+    with pytest.raises(ValueError, match=r"only the classes \['no', 'yes'\], got \['perhaps'\]"):
         read_target(["yes", "perhaps"], graded=False, classes=classes)
     with pytest.raises(ValueError, match="2 values for 3 rows"):
         read_target(["yes", "no"], graded=False, classes=classes, rows=3)

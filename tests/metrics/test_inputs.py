@@ -16,6 +16,10 @@ TARGET = np.array([0, 1, 0])
         ({"scores": np.float64(0.5)}, "scores must have at least one dimension"),
         ({"target": np.array([0, 2, 1])}, "target must contain only 0 and 1"),
         ({"target": np.array([0, 0.5, 1])}, "target must contain only 0 and 1"),
+        (
+            {"target": np.array(["no", "yes", "no"])},
+            r"target must hold numbers or truth values, got <U3 such as \['no'\]; convert them",
+        ),
         ({"target": np.array([0, 1])}, r"target \(2,\) and scores \(3,\)"),
         ({"mask": np.array([[True]])}, r"mask \(1, 1\) and scores \(3,\)"),
         ({"mask": np.array([1, 0, 1])}, "mask must be boolean"),

@@ -274,3 +274,26 @@ def test_a_run_that_was_stopped_while_it_was_resumed_is_not_used(tmp_path):
         (tmp_path / "model").write_bytes(b"abd")
     with pytest.raises(UsageError, match=r"the run is not finished.*rankwise toy` with --resume"):
         require_unchanged(tmp_path, "model")
+
+
+def refused(path, changed=None):
+    """Resume a run, and fail before or after a part is changed."""
+    with RunFolder(path, "toy").opened(resume=True) as folder:
+        if changed is not None:
+            folder.write(changed, b"abd")
+        raise UsageError("other settings")
+
+
+def test_a_finished_run_stays_finished_where_resuming_it_is_refused(tmp_path):
+    with RunFolder(tmp_path, "toy").opened() as folder:
+        (tmp_path / "model").write_bytes(b"abc")
+        folder.finish()
+    before = (tmp_path / "run.json").read_bytes()
+    with pytest.raises(UsageError, match="other settings"):
+        refused(tmp_path)
+    assert (tmp_path / "run.json").read_bytes() == before
+    require_unchanged(tmp_path, "model")
+    with pytest.raises(UsageError, match="other settings"):
+        refused(tmp_path, "model")
+    with pytest.raises(UsageError, match="the run is not finished"):
+        require_unchanged(tmp_path, "model")

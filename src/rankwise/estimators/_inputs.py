@@ -88,6 +88,7 @@ def read_target(
         )
     if labels.dtype == object and any(v is None or v != v for v in labels):  # noqa: PLR0124
         raise ValueError("y must not have missing values, got some; leave out these rows")
+    labels = _of_one_kind(labels)
     if graded and labels.dtype.kind in "biuf" and len(np.unique(labels)) > 2:
         values = labels.astype(np.float64)
         if not np.isfinite(values).all() or values.min() < 0:
@@ -99,10 +100,27 @@ def read_target(
         classes = _classes_of(labels, several=several)
     unknown = np.setdiff1d(labels, classes)
     if len(unknown):
-        raise ValueError(f"y must hold only the classes {list(classes)}, got {list(unknown[:5])}")
+        raise ValueError(
+            f"y must hold only the classes {classes.tolist()}, got {unknown[:5].tolist()}"
+        )
     if len(classes) > 2:
         return classes, np.searchsorted(classes, labels).astype(np.float64)
     return classes, np.asarray(labels == classes[1], dtype=np.float64)
+
+
+def _of_one_kind(labels: _Labels) -> _Labels:
+    """Return truth values and numbers in their own type where an array holds them as objects."""
+    if labels.dtype != object or not len(labels):
+        return labels
+    kinds = {type(label) for label in labels.tolist()}
+    if kinds <= {bool, np.bool_}:
+        return labels.astype(bool)
+    if all(issubclass(kind, (int, float, np.number)) for kind in kinds):
+        return np.array(labels.tolist())
+    if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"y must hold labels of one type, got {names}; convert them to words")
+    return labels
 
 
 def _classes_of(labels: _Labels, *, several: bool) -> _Labels:

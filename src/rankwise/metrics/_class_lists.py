@@ -21,7 +21,7 @@ ClassAverage = Literal["macro", "weighted", "none"]
 
 def read_classes(scores: object, target: object, weight: object) -> tuple[Tensor, Tensor, Tensor]:
     """Check scores (rows, classes), class numbers and weights, and return them as tensors."""
-    s, t = to_tensor(scores).double().cpu(), to_tensor(target).cpu()
+    s, t = to_tensor(scores, "scores").double().cpu(), to_tensor(target, "target").cpu()
     if s.ndim != 2 or s.shape[1] < 2:
         raise ValueError(
             "scores must have a column for each of two or more classes, shape (rows, classes), "

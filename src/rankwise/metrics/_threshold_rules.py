@@ -75,7 +75,7 @@ def certified_level(
 
 def _too_few(rule: str, what: str, n: int, share: float, chance: float) -> str:
     if share >= 1:
-        return f"{rule} allows nothing: no row is flagged"
+        return f"{rule} allows nothing"
     return f"{rule} needs at least {least_size(share, chance)} {what}, got {n}"
 
 

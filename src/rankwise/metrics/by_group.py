@@ -83,7 +83,7 @@ def compare_groups(
         >>> found.highest, found.difference.low > 0
         (0, True)
     """
-    items, labels = to_tensor(scores), to_tensor(target)
+    items, labels = to_tensor(scores, "scores"), to_tensor(target, "target")
     words, ids = _read_groups(attribute)
     weights = None if weight is None else to_tensor(weight)
     require_same_shape("attribute", ids, "scores", items)

@@ -71,7 +71,7 @@ def read_items(scores: object, target: object, *data: object, pooled: bool = Fal
 
     ``data``: mask, groups and weight. ``pooled``: all items will be one list, whatever their shape.
     """
-    s = to_tensor(scores)
+    s = to_tensor(scores, "scores")
     if s.is_complex():
         raise ValueError(f"scores must be real numbers, got {s.dtype}; pass scores.real")
     if s.dtype not in (torch.float32, torch.float64):
@@ -79,7 +79,7 @@ def read_items(scores: object, target: object, *data: object, pooled: bool = Fal
     if s.ndim == 0:
         raise ValueError("scores must have at least one dimension, the list, got a single number")
     given = zip(("target", "mask", "groups", "weight"), (target, *data), strict=False)
-    tensors = {name: to_tensor(value) for name, value in given if value is not None}
+    tensors = {name: to_tensor(value, name) for name, value in given if value is not None}
     for name, value in tensors.items():
         require_same_shape(name, value, "scores", s)
         require_same_device(name, value, "scores", s)
@@ -92,11 +92,16 @@ def read_items(scores: object, target: object, *data: object, pooled: bool = Fal
     return Items(s, **tensors)
 
 
-def to_tensor(value: object) -> Tensor:
+def to_tensor(value: object, name: str = "values") -> Tensor:
     """Return a tensor that shares memory with the caller's array where it can."""
     if isinstance(value, Tensor):
         return value.detach()
     array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise ValueError(
+            f"{name} must hold numbers or truth values, got {array.dtype} such as "
+            f"{array.ravel()[:1].tolist()}; convert them, such as target == 'yes'"
+        )
     if array.dtype.kind == "u" and array.dtype.itemsize > 1:
         array = array.astype(np.int64)  # torch knows few operations on wide unsigned integers
     # torch warns of read-only memory and refuses negative strides: np.require copies only those.

@@ -23,8 +23,8 @@ class OperatingPoint:
     Attributes:
         rule: The rule as it was written.
         threshold: Rows with a score above it are flagged.
-        supported: Whether the rows support the rule. If not, the threshold is the trivial one: no
-            row is flagged, for a recall every row.
+        supported: Whether the rows support the rule. If not, the threshold is beyond all of them:
+            none is flagged, for a recall all are, and new rows have no guarantee.
         reason: Why the rows do not support the rule, and what would; empty if they do.
         true_positives, false_positives: Flagged rows of both classes, by weight.
         positives, negatives: All rows of both classes, by weight.

@@ -79,11 +79,17 @@ class RunFolder:
             with locked(self.path):
                 require_free(self.path, self.command, resume=resume)  # nobody else changes it now
                 remove_parts(self.path)
+                ended = self._record_if_finished()
                 self._about = self._known_or_new()
                 self._about.finished = False
                 self._forget_others()
                 self._write_about()
-                yield self
+                try:
+                    yield self
+                except BaseException:
+                    if ended is not None and self._has_all_files_of(ended):
+                        write_whole(self.path / RUN, ended)  # refused before anything was changed
+                    raise
         finally:
             there = self.path.is_dir()
             if made and there and {path.name for path in self.path.iterdir()} <= {RUN}:
@@ -118,6 +124,18 @@ class RunFolder:
         }
         self._about.finished = True
         self._write_about()
+
+    def _record_if_finished(self) -> bytes | None:
+        """Return the content of ``run.json`` of a finished run, None for any other folder."""
+        known = read_record(self.path)
+        return (self.path / RUN).read_bytes() if known is not None and known.finished else None
+
+    def _has_all_files_of(self, record: bytes) -> bool:
+        """Return whether all files of a finished run are there and unchanged."""
+        return all(
+            (path := self.path / name).is_file() and sha256_of(path) in known
+            for name, known in RunRecord.model_validate_json(record).parts.items()
+        )
 
     def _known_or_new(self) -> RunRecord:
         """Return what is known of the run; one that has no part yet counts as new."""

@@ -112,8 +112,11 @@ def meaning(point: OperatingPoint) -> str:
     """Return what the rule says about new rows, in a sentence."""
     limit = require_limit(point.rule)
     if not point.supported:
-        trivial = "every row is flagged" if limit.kind == "recall" else "no row is flagged"
-        return f"The rows do not support the rule: {point.reason}; {trivial}."
+        trivial = "all" if limit.kind == "recall" else "none"
+        return (
+            f"The rows do not support the rule: {point.reason}; {trivial} of these rows "
+            f"{'are' if trivial == 'all' else 'is'} flagged, and new rows have no guarantee."
+        )
     if limit.confidence is None:
         return (
             "The limit holds on the rows that chose the threshold, not necessarily on new ones: "
