@@ -116,6 +116,25 @@ def test_what_has_no_card_is_refused(tmp_path: Path) -> None:
         write_card(tmp_path / "b")
 
 
+@pytest.mark.parametrize("name", ["results.json", "config.json", "predictions.npz"])
+def test_a_card_of_changed_files_is_refused(name: str, tmp_path: Path) -> None:
+    out = comparison(tmp_path / "run")
+    path = out / name
+    path.write_bytes(path.read_bytes() + b" ")
+    for write in (write_card, lambda run: hub.push_to_hub(run, "me/fraud")):
+        with pytest.raises(UsageError, match=f"{name}: was changed or damaged"):
+            write(out)
+    assert not (out / "README.md").exists()
+
+
+def test_a_damaged_model_is_not_uploaded(tmp_path: Path) -> None:
+    out = comparison(tmp_path / "run")
+    path = out / "model" / "model.json"
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(UsageError, match=r"model\.json: was changed or damaged"):
+        hub.push_to_hub(out, "me/fraud")
+
+
 class FakeHub:
     """The calls of ``HfApi`` that are used, on a folder; wrong arguments raise as there."""
 
