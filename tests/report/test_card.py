@@ -102,6 +102,20 @@ def test_the_card_says_which_rows_its_numbers_are_of(part: str, tmp_path: Path) 
     assert "| relevances of the training | clicks" in card.content
 
 
+def test_words_of_the_data_are_no_html_in_a_card(tmp_path: Path) -> None:
+    word = "<img src=x onerror=alert(1)>"
+    found = {"ndcg@10": {"value": 0.5, "standard_error": 0.1, "queries": 7, "left_out": 0}}
+    settings = {"model": word, "objective": "listnet", "metric": "ndcg@10", word: word}
+    with RunFolder(tmp_path / "run", "rank").opened() as folder:
+        results = {"results": {"test": found}, "history": [], "notes": [word]}
+        folder.write("results.json", json.dumps(results).encode())
+        folder.write("config.json", json.dumps({"data": {}, "settings": settings}).encode())
+        folder.finish()
+    text = write_card(tmp_path / "run").read_text()
+    assert text.count("&lt;img src=x") == 5
+    assert "<img" not in text.partition("\n---\n")[2]
+
+
 def test_what_has_no_card_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no run"):
         write_card(tmp_path)
