@@ -5,6 +5,7 @@ from tests.report.comparison.sample import grouped
 from typer.testing import CliRunner
 
 from rankwise.cli import app
+from rankwise.training import RunFolder
 
 RUN = CliRunner()
 
@@ -45,3 +46,16 @@ def test_a_page_that_cannot_be_written_is_a_failure(tmp_path):
 
 def test_without_a_folder_it_is_wrong_usage():
     assert RUN.invoke(app, ["report"]).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["results.json", "config.json", "predictions.npz"])
+def test_a_report_of_changed_files_is_refused(tmp_path, name):
+    with RunFolder(tmp_path / "run", "compare").opened() as folder:
+        grouped(folder.path)
+        folder.finish()
+    path = folder.path / name
+    path.write_bytes(path.read_bytes() + b" ")
+    done = RUN.invoke(app, ["report", str(folder.path)])
+    assert done.exit_code == 2
+    assert f"{name}: was changed or damaged" in " ".join(done.output.split())
+    assert not (folder.path / "index.html").exists()

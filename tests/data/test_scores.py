@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from rankwise.data import DataError
-from rankwise.data.scores import Labels, ScoreBatch, ScoreFiles
+from rankwise.data.scores import Labels, ScoreBatch, ScoreFiles, is_large
 
 
 def batch(values, *, written=False):
@@ -71,3 +71,27 @@ def test_a_value_that_was_asked_for_may_be_missing_in_a_part_alone():
     labels.of(batch([2, 3]))
     with pytest.raises(DataError, match="--positive must be one of them"):
         labels.decide()
+
+
+@pytest.mark.parametrize("reads", [is_large, lambda path: list(ScoreFiles((path,), "y", "s"))])
+@pytest.mark.parametrize("end", [0, 7, -5])
+def test_a_damaged_parquet_file_is_one_line_before_polars_reads_it(tmp_path, end, reads):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"s": [0.5, 1.5], "y": [0, 1]}).write_parquet(path)
+    path.write_bytes(path.read_bytes()[:end])
+    with pytest.raises(DataError, match=r"a\.parquet: cannot be read as parquet"):
+        reads(path)
+
+
+def test_a_panic_of_polars_is_one_line(tmp_path, monkeypatch):
+    class Panic(BaseException):
+        """As polars raises it."""
+
+    def panics(*arguments):
+        raise Panic("index out of bounds")
+
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"s": [0.5, 1.5], "y": [0, 1]}).write_parquet(path)
+    monkeypatch.setattr("rankwise.data.scores._frames", panics)
+    with pytest.raises(DataError, match=r"a\.parquet: cannot be read as parquet: index out of"):
+        list(ScoreFiles((path,), "y", "s"))

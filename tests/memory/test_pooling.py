@@ -284,3 +284,21 @@ def test_wrong_masks_attention_and_options():
     with pytest.raises(ValueError, match="ema_rate must be in"):
         AttentionPooling(3, ema_rate=0.0)
     assert "num_bags=3, temperature=0.2" in repr(SmoothMaxPooling(3, 0.2))
+
+
+@pytest.mark.parametrize("num_bags", [None, 6])
+@pytest.mark.parametrize("made", [SmoothMaxPooling, AttentionPooling])
+def test_torch_func_and_the_meta_device_are_refused_in_one_sentence(made, num_bags):
+    pool, bag_ids = made(num_bags), torch.arange(24) // 4
+
+    def value(scores):
+        both = (scores, scores) if made is AttentionPooling else (scores,)
+        return pool(*both, bag_ids.to(scores.device)).sum()
+
+    scores = torch.randn(24)
+    with pytest.raises(RuntimeError, match="which rankwise has no rules for"):
+        torch.func.grad(value)(scores)
+    with pytest.raises(RuntimeError, match="which rankwise has no rules for"):
+        torch.func.vmap(value)(torch.stack([scores, scores]))
+    with pytest.raises(ValueError, match="must hold values, got a tensor on the meta device"):
+        value(scores.to("meta"))

@@ -112,6 +112,20 @@ def test_the_card_says_which_rows_its_numbers_are_of(part: str, tmp_path: Path) 
     assert "| relevances of the training | clicks" in card.content
 
 
+def test_words_of_the_data_are_no_html_in_a_card(tmp_path: Path) -> None:
+    word = "<img src=x onerror=alert(1)>"
+    found = {"ndcg@10": {"value": 0.5, "standard_error": 0.1, "queries": 7, "left_out": 0}}
+    settings = {"model": word, "objective": "listnet", "metric": "ndcg@10", word: word}
+    with RunFolder(tmp_path / "run", "rank").opened() as folder:
+        results = {"results": {"test": found}, "history": [], "notes": [word]}
+        folder.write("results.json", json.dumps(results).encode())
+        folder.write("config.json", json.dumps({"data": {}, "settings": settings}).encode())
+        folder.finish()
+    text = write_card(tmp_path / "run").read_text()
+    assert text.count("&lt;img src=x") == 5
+    assert "<img" not in text.partition("\n---\n")[2]
+
+
 def test_what_has_no_card_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no run"):
         write_card(tmp_path)
@@ -124,6 +138,25 @@ def test_what_has_no_card_is_refused(tmp_path: Path) -> None:
         folder.finish()
     with pytest.raises(UsageError, match="no results that a card can show"):
         write_card(tmp_path / "b")
+
+
+@pytest.mark.parametrize("name", ["results.json", "config.json", "predictions.npz"])
+def test_a_card_of_changed_files_is_refused(name: str, tmp_path: Path) -> None:
+    out = comparison(tmp_path / "run")
+    path = out / name
+    path.write_bytes(path.read_bytes() + b" ")
+    for write in (write_card, lambda run: hub.push_to_hub(run, "me/fraud")):
+        with pytest.raises(UsageError, match=f"{name}: was changed or damaged"):
+            write(out)
+    assert not (out / "README.md").exists()
+
+
+def test_a_damaged_model_is_not_uploaded(tmp_path: Path) -> None:
+    out = comparison(tmp_path / "run")
+    path = out / "model" / "model.json"
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(UsageError, match=r"model\.json: was changed or damaged"):
+        hub.push_to_hub(out, "me/fraud")
 
 
 class FakeHub:

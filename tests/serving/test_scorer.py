@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.serving.models import NUMPY, fitted, table, unseen
+from tests.serving.models import NUMPY, fitted, plain_columns, table, unseen
 
 from rankwise.data.reading import Reading, Rule
 from rankwise.errors import UsageError
 from rankwise.estimators import BoostedRanker, LinearRanker
 from rankwise.serving import export_onnx, load_scorer
 from rankwise.tasks.compare.model import Member, Model, load_model
+from rankwise.training import RunFolder
 
 BLOCKED = ("torch", "lightgbm", "xgboost", "sklearn", "scipy", "polars", "pandas", "pydantic")
 
@@ -121,6 +122,32 @@ def test_a_changed_byte_is_refused(tmp_path: Path) -> None:
     fitted("isotonic").save(tmp_path / "model" / "0.ranker")  # sealed, but another one
     with pytest.raises(UsageError, match=r"0\.ranker was changed"):
         load_scorer(tmp_path / "model")
+
+
+def test_the_model_of_another_run_is_refused(tmp_path: Path) -> None:
+    def model(*names: str) -> Model:
+        members = tuple(Member.of(fitted(name, text=False), rows) for name in names)
+        return Model(members, Reading(tuple(Rule(name, "numeric") for name in rows.columns)), {})
+
+    rows = plain_columns(table()[0])
+    with RunFolder(tmp_path / "rank", "rank").opened() as rank:
+        fitted("linear", text=False).save(rank.path / "model.ranker")
+        rank.finish()
+    with RunFolder(tmp_path / "compare", "compare").opened() as compare:
+        model("linear").save(compare.path / "model")
+        compare.finish()
+    readers = (load_scorer, lambda path: export_onnx(path, tmp_path / "out.onnx"))
+    for loads in readers:
+        loads(rank.path)
+        loads(compare.path)
+    fitted("isotonic", text=False).save(rank.path / "model.ranker")  # sealed, but of another run
+    model("isotonic").save(compare.path / "model")
+    for loads in readers:
+        with pytest.raises(UsageError, match=r"model\.ranker was changed or damaged"):
+            loads(rank.path)
+    for loads in (*readers, load_model):
+        with pytest.raises(UsageError, match=r"model/model\.json was changed or damaged"):
+            loads(compare.path)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 import rankwise
+from rankwise._record import read_part
 from rankwise.errors import UsageError
 from rankwise.files import part_of, write_whole
 from rankwise.training import (
@@ -23,7 +24,6 @@ from rankwise.training import (
     require_unchanged,
     run_folder,
 )
-from rankwise.training._record import read_part
 
 
 def about(folder):

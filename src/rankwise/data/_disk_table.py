@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from rankwise._parquet import require_parquet
 from rankwise.data._columns import Wishes, is_named_id
 from rankwise.data._frame_table import table_of
 from rankwise.data.disk import DiskFeatures
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, parsing
 from rankwise.data.files import format_of, require_columns
 from rankwise.data.reading import ColumnInfo, Reading, Rule
 from rankwise.data.table import Table
+from rankwise.files import require_unchanged_table
 
 
 def read_disk_table(
@@ -43,15 +45,20 @@ def read_disk_table(
         raise DataError(f"{path}: --text {next(iter(text))} cannot be combined with --out-of-core")
     if target is None:
         raise DataError(f"{path}: a table of columns needs --target, the column to predict")
-    scan = pl.scan_parquet(path)
-    schema = scan.collect_schema()
+    require_unchanged_table(path)
+    with parsing(path, "parquet"):
+        require_parquet(path, DataError, in_memory=False)
+        scan = pl.scan_parquet(path)
+        schema = scan.collect_schema()
     given = {"target": target, "group": group, "time": time, "weight": weight}
     roles = {role: name for role, name in given.items() if name is not None}
     for role, name in [*roles.items(), *(("drop", n) for n in drop), *(("use", n) for n in use)]:
         require_columns(path, schema.names(), [name], role)
     used = {*roles.values(), *drop}
     wishes = Wishes((), (), date_format, (), positive, graded, roles)
-    table = table_of(path, scan.select(list(dict.fromkeys(roles.values()))).collect(), wishes)
+    with parsing(path, "parquet"):
+        held = scan.select(list(dict.fromkeys(roles.values()))).collect()
+    table = table_of(path, held, wishes)
     infos = {column.name: column for column in table.columns}
     for name in schema.names():
         if name not in used:
@@ -84,13 +91,14 @@ def _described(
         )
     column = pl.col(name)
     infinite = column.is_infinite().any() if kind.is_float() else pl.lit(False)
-    numbers = scan.select(
-        low=column.min(),
-        high=column.max(),
-        missing=column.null_count(),
-        levels=column.approx_n_unique(),
-        infinite=infinite,
-    ).collect()
+    with parsing(path, "parquet"):
+        numbers = scan.select(
+            low=column.min(),
+            high=column.max(),
+            missing=column.null_count(),
+            levels=column.approx_n_unique(),
+            infinite=infinite,
+        ).collect()
     low, high, missing, levels, is_infinite = numbers.row(0)
     if is_infinite:
         raise DataError(f"{path}: the column {name!r} holds infinite values; write numbers there")

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from rankwise.boosting.disk import parquet_batches
+from rankwise.data.errors import parsing
 from rankwise.data.reading import Reading, Rule
 
 _VALUES = 1 << 22  # of a batch
@@ -40,10 +41,11 @@ class DiskFeatures:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in order, as :func:`rankwise.data.read_table` reads them."""
-        scan = pl.scan_parquet(self.path).select(self.names)
         reading = Reading(tuple(Rule(name, "numeric") for name in self.names))
-        for _, frame in parquet_batches(scan, self.rows, max(1, _VALUES // len(self.names))):
-            yield reading.read(frame)
+        with parsing(self.path, "parquet"):
+            scan = pl.scan_parquet(self.path).select(self.names)
+            for _, frame in parquet_batches(scan, self.rows, max(1, _VALUES // len(self.names))):
+                yield reading.read(frame)
 
     def frame(self) -> pl.DataFrame:
         """Return the rows in memory: for a few of them."""

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankwise._parquet import require_parquet
 from rankwise.data._roles import choose_positive, require_present, same_value
-from rankwise.data.errors import DataError
+from rankwise.data.errors import DataError, parsing
 from rankwise.data.files import format_of, require_columns, scan_as_written
 from rankwise.data.reading import has_value
 from rankwise.files import require_unchanged_table
@@ -65,7 +66,7 @@ class ScoreFiles:
         kind = format_of(path)
         if kind == "svmlight":
             raise DataError(f"{path}: svmlight has no column of scores; write csv or parquet")
-        try:
+        with parsing(path, kind):
             scan = scan_as_written(path, kind, missing=True)
             names = scan.collect_schema().names()
             require_columns(path, names, [self.target], "target")
@@ -76,9 +77,6 @@ class ScoreFiles:
             for frame in _frames(path, kind, scan):
                 yield self._read(path, frame, row, written=kind == "csv")
                 row += frame.height
-        except (pl.exceptions.PolarsError, OSError) as error:
-            first = str(error).strip().splitlines()[0]
-            raise DataError(f"{path}: cannot be read as {kind}: {first}") from error
 
     def _read(self, path: Path, frame: pl.DataFrame, row: int, *, written: bool) -> ScoreBatch:
         """Return the rows of a frame; ``row`` is the number of the first one in the file."""
@@ -108,7 +106,9 @@ def _frames(path: Path, kind: str, scan: pl.LazyFrame) -> Iterator[pl.DataFrame]
 
 
 def _height(path: Path) -> int:
-    return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    with parsing(path, "parquet"):
+        require_parquet(path, DataError, in_memory=False)
+        return int(pl.scan_parquet(path).select(pl.len()).collect().item())
 
 
 def _scores(column: pl.Series) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from rankwise.checks import (
     require_same_shape,
     require_scores,
     require_tensor,
+    require_values,
 )
 from rankwise.eager import eager_only, first_gradient_only
 from rankwise.memory._bags import Bags, arranged
@@ -71,6 +72,7 @@ class _BagPooling(nn.Module, ABC):
     ) -> tuple[Tensor, Bags]:
         """Return the scores of the instances that are present, and their bags, checked."""
         require_tensor("scores", scores)
+        require_values("scores", scores)
         require_floating("scores", scores)
         if scores.dim() == 0:
             raise ValueError("scores must have at least one dimension, the instances, got a number")
@@ -227,6 +229,7 @@ class AttentionPooling(_BagPooling):
             Bag scores, see :meth:`SmoothMaxPooling.forward`.
         """
         require_tensor("attention", attention)
+        require_values("attention", attention)
         require_floating("attention", attention)
         require_same_shape("attention", attention, "scores", scores)
         require_same_device("attention", attention, "scores", scores)

@@ -95,8 +95,8 @@ def card_text(summary: Summary, name: str, load: str) -> str:
     load = load.replace("FOLDER", name)
     language = "python" if "import" in load else "bash"
     sections = [
-        f"# {name}",
-        f"{summary.model or 'A model'}. Made by `rankwise {summary.command}` "
+        f"# {_plain(name)}",
+        f"{_plain(summary.model) or 'A model'}. Made by `rankwise {summary.command}` "
         f"(rankwise {summary.version}).",
         "## Results",
         f"On {_ROWS[summary.part]}" + (f"; chosen by {main.name}." if main else "."),
@@ -162,13 +162,18 @@ def _row(result: Result) -> tuple[str, str, str]:
 
 
 def _cell(value: object) -> str:
-    return "–" if value is None else " ".join(str(value).split()).replace("|", "\\|")[:500]
+    return "–" if value is None else _plain(value)[:500].replace("|", "\\|")
+
+
+def _plain(value: object) -> str:
+    """Return text of the data or settings on one line, which Markdown does not take for HTML."""
+    return " ".join(str(value).split()).replace("<", "&lt;")
 
 
 def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
+    lines = [header, ("---",) * len(header), *((_plain(row[0]), *row[1:]) for row in rows)]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def _list(lines: tuple[str, ...]) -> str:
-    return "\n".join(f"- {' '.join(line.split())}" for line in lines)
+    return "\n".join(f"- {_plain(line)}" for line in lines)

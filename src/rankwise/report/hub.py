@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankwise._record import require_unchanged
 from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 from rankwise.report.card import CARD, write_card
@@ -49,6 +50,8 @@ def push_to_hub(
             f"{folder}: holds {held}; pass a run of rankwise {', '.join(_COMMANDS)} (a recommender "
             "holds the interactions of people, and stays where it is)"
         )
+    sent = [path for name in _SENT for path in folder.glob(name)]
+    require_unchanged(folder, *(path.relative_to(folder).as_posix() for path in sent))
     api = _api(token)
     with tempfile.TemporaryDirectory(prefix="rankwise-") as made:
         card = write_card(folder, Path(made) / CARD, name=repo.rpartition("/")[2])

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rankwise._record import RUN, read_record, require_unchanged
 from rankwise._yaml import parse_yaml
 from rankwise.errors import UsageError, foreign_errors
 from rankwise.files import read_json
 from rankwise.report.comparison.run import number
 from rankwise.report.comparison.run_files import read_object, read_run
-from rankwise.seals import read_sealed_json
 
+_READ = ("results.json", "config.json", "config.yaml", "predictions.npz")
 _Z = 1.96  # standard errors of a 95 % interval
 _IMAGE_METRICS = ("map", "auroc", "partial_auroc", "top_1", "r_precision", "map_at_r", "ap", "ap50")
 
@@ -58,12 +59,11 @@ def read_summary(folder: Path) -> Summary | None:
     Raises:
         UsageError: The folder holds no finished run, or a file of it is damaged.
     """
-    with foreign_errors(f"{folder}: holds no run that rankwise wrote"):
-        about = read_sealed_json((folder / "run.json").read_bytes())
-        command, version = about["command"].removeprefix("rankwise "), str(about["version"])
-        finished = bool(about["finished"])
-    if not finished:
-        raise UsageError(f"{folder}: the run is not finished; repeat its command with --resume")
+    about = read_record(folder)
+    if about is None:
+        raise UsageError(f"{folder}: holds no run that rankwise wrote: {RUN} is missing")
+    command, version = about.command.removeprefix("rankwise "), about.version
+    require_unchanged(folder, *_READ)
     if command not in _READERS or not (folder / "results.json").is_file():
         return None
     with foreign_errors(f"{folder}: its results cannot be read"):

@@ -20,6 +20,9 @@ MODEL, MODEL_VERSION, MODEL_HEADER = "rankwise model", 3, "model.json"
 
 RANKS, TRAINING_ROWS = "ranks.npz", "training_rows.npz"
 
+RUN, RANKER_OF_RUN = "run.json", "model.ranker"
+"""The record of a run, and the ranker in a run of ``rankwise rank``."""
+
 Header = dict[str, Any]
 Parts = dict[str, Any]  # arrays and text, by name
 
@@ -48,6 +51,7 @@ def read_model_header(path: Path) -> tuple[Path, Header]:
         ValueError, KeyError, OSError: It holds no model, a damaged one, or one of another version.
     """
     folder = path if (path / MODEL_HEADER).exists() else path / "model"
+    require_of_run(path, (folder / MODEL_HEADER).relative_to(path).as_posix())
     header: Header = read_sealed_json((folder / MODEL_HEADER).read_bytes())
     _require_version(header, MODEL, MODEL_VERSION, "run compare again")
     # The hashes of the rows may be left out of a model that is given away.
@@ -58,6 +62,28 @@ def read_model_header(path: Path) -> tuple[Path, Header]:
                 f"{name} was changed or damaged, its SHA-256 is not that of {MODEL_HEADER}"
             )
     return folder, header
+
+
+def ranker_file(path: Path) -> Path | None:
+    """Return the file of a single ranker: ``path``, or the one in a run of ``rankwise rank``."""
+    if path.is_file():
+        return path
+    if (path / MODEL_HEADER).exists() or not (path / RANKER_OF_RUN).exists():
+        return None
+    require_of_run(path, RANKER_OF_RUN)
+    return path / RANKER_OF_RUN
+
+
+def require_of_run(folder: Path, name: str) -> None:
+    """Raise where a file in the folder of a run is whole, but not the one that the run wrote.
+
+    A folder without ``run.json``, such as one of the model alone, is not checked.
+    """
+    if not (folder / RUN).is_file():
+        return
+    known = read_sealed_json((folder / RUN).read_bytes())["parts"].get(name)
+    if known is not None and sha256_of(folder / name) not in known:
+        raise ValueError(f"{name} was changed or damaged, its SHA-256 is not that of {RUN}")
 
 
 def _require_version(header: Header, form: str, version: int, remedy: str) -> None:

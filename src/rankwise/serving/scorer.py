@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rankwise.errors import UsageError, foreign_errors
 from rankwise.files import read_npz
 from rankwise.serving.calibration import Calibrator, apply_ranks
-from rankwise.serving.files import RANKS, Header, Parts, read_model_header, read_ranker
+from rankwise.serving.files import RANKS, Header, Parts, ranker_file, read_model_header, read_ranker
 from rankwise.serving.inputs import prepared_rows
 from rankwise.serving.preparation import Preparation
 from rankwise.serving.trees.read import read_trees
@@ -127,8 +127,8 @@ def load_scorer(path: str | Path) -> Scorer:
     if not path.is_dir():
         return _load_ranker(path)
     with foreign_errors(f"{path}: holds no model that rankwise wrote", ours_too=True):
-        if not (path / "model.json").exists() and (path / "model.ranker").exists():
-            return _load_ranker(path / "model.ranker")  # a run of rankwise rank
+        if (ranker := ranker_file(path)) is not None:
+            return _load_ranker(ranker)
         folder, header = read_model_header(path)
         knots = read_npz(folder / RANKS)
         places = [str(number) for number in range(header["members"])]

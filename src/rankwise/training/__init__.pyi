@@ -1,4 +1,4 @@
-from rankwise.training._record import command_of, require_unchanged
+from rankwise._record import command_of, require_unchanged
 from rankwise.training._tracking import tracking
 from rankwise.training.callbacks import Callback, Step, Validation
 from rankwise.training.checkpoint import CHECKPOINT

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import torch
 
 import rankwise
+from rankwise._record import FORMAT, RUN, RunRecord, command_of, read_part, read_record
 from rankwise.errors import UsageError
 from rankwise.files import is_part, remove_parts, sha256_of
 from rankwise.report import write_whole
 from rankwise.seals import sealed_json
 from rankwise.training._lock import LOCK, locked
-from rankwise.training._record import FORMAT, RUN, RunRecord, command_of, read_part, read_record
 
 if TYPE_CHECKING:
     from rankwise.training.devices import Devices

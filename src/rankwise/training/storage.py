@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from rankwise._record import RUN
 from rankwise.extras import require
-from rankwise.training._record import RUN
 
 _PART = ".part"  # ends the name of a file until it is there whole
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from rankwise.training._record import threads_of
+from rankwise._record import threads_of
 from rankwise.training.run_folder import ThreadsWarning
 
 THREADS = 4

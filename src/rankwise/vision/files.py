@@ -11,6 +11,7 @@ from annotated_types import MinLen
 from pydantic import TypeAdapter, ValidationError
 from torch import Tensor, nn
 
+from rankwise._record import require_part
 from rankwise.data.images import Recorded
 from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
@@ -19,7 +20,6 @@ from rankwise.report import write_whole
 from rankwise.seals import METADATA, require_seal, sealed
 from rankwise.settings import TaskSettings
 from rankwise.training import RunFolder, require_unchanged
-from rankwise.training._record import require_part
 from rankwise.vision.settings import Backbone
 
 CONFIG, MODEL, SPLIT = "config.yaml", "model.safetensors", "split.csv"

@@ -116,3 +116,21 @@ def test_what_cannot_stay_on_disk_is_refused(path, tmp_path):
     with pytest.raises(DataError, match="trains in one process"):
         pipeline.run(settings(path), tmp_path / "run", ray="workers=2")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("end", [0, 40, -5])
+def test_a_damaged_file_is_one_line_before_polars_reads_it(path, tmp_path, end):
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes(path.read_bytes()[:end])
+    with pytest.raises(DataError, match=r"damaged\.parquet: cannot be read as parquet"):
+        read_disk_table(damaged, target="y")
+
+
+def test_a_page_that_is_damaged_later_is_one_line(path, tmp_path):
+    copied = tmp_path / "copied.parquet"
+    copied.write_bytes(path.read_bytes())
+    features = read_disk_table(copied, target="y").features
+    assert isinstance(features, DiskFeatures)
+    copied.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(DataError, match=r"copied\.parquet: cannot be read as parquet"):
+        list(features.batches())

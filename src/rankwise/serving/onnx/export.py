@@ -9,7 +9,7 @@ from rankwise.errors import UsageError, foreign_errors
 from rankwise.extras import require
 from rankwise.files import read_npz, write_whole
 from rankwise.serving.calibration import Calibrator, slope_beyond
-from rankwise.serving.files import RANKS, Header, Parts, read_model_header, read_ranker
+from rankwise.serving.files import RANKS, Header, Parts, ranker_file, read_model_header, read_ranker
 from rankwise.serving.scorer import Floats, ranker_parts, require_two_classes
 
 require("rankwise.serving", "onnx")
@@ -84,10 +84,8 @@ def export_onnx(path: str | Path, out: str | Path) -> Path:
 
 def _read(path: Path) -> tuple[list[tuple[Header, Parts]], list[Floats] | None]:
     """Return the rankers of a model, and the ranks of their scores where there are several."""
-    if path.is_dir() and not (path / "model.json").exists() and (path / "model.ranker").exists():
-        path = path / "model.ranker"  # a run of rankwise rank
-    if path.is_file():
-        return [read_ranker(path)], None
+    if (ranker := ranker_file(path)) is not None:
+        return [read_ranker(ranker)], None
     folder, header = read_model_header(path)
     places = [str(number) for number in range(header["members"])]
     members = [read_ranker(folder / f"{place}.ranker") for place in places]

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from importlib.metadata import distributions
 from pathlib import Path
 
+from rankwise._record import require_part
 from rankwise.data import DataError
 from rankwise.errors import foreign_errors
 from rankwise.files import read_json, read_npz, sha256_of
 from rankwise.report.comparison.run_files import read_object
 from rankwise.tasks.compare.problem import Problem, Rows
 from rankwise.training import RunFolder, command_of, is_empty, require_unchanged
-from rankwise.training._record import require_part
 
 CONFIG, PARTS_FILE = "config.json", "parts.npz"
 PARTS = ("test", "validation", "train")
