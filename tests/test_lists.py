@@ -163,7 +163,7 @@ def test_relevances_must_not_be_negative():
         split_lists(torch.zeros(2), torch.tensor([0, torch.nan]), graded=True)
 
 
-@pytest.mark.parametrize("columns", [640, 641, 8])
+@pytest.mark.parametrize("columns", [639, 640, 641, 8])
 @pytest.mark.parametrize("share", [0.003, 0.5])
 def test_marks_are_found_in_order_however_sparse_they_are(columns, share):
     torch.manual_seed(0)
