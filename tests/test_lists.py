@@ -40,6 +40,20 @@ def test_detached_lists_have_the_same_scores_without_a_graph():
     assert not detached.negatives.requires_grad
     assert detached.positives.tolist() == lists.positives.tolist()
     assert detached.negatives.tolist() == lists.negatives.tolist()
+    half = lists.replace(negatives=detached.negatives).detached()
+    assert not half.positives.requires_grad
+
+
+def test_one_list_of_plain_labels_has_weights_of_1():
+    lists = split_lists(SCORES[:1], TARGET[:1])
+    assert lists.positive_weight.tolist() == lists.negative_weight.tolist() == [[1, 1]]
+
+
+def test_ids_of_items_are_those_of_the_positives():
+    ids = torch.tensor([[10, 11, 12, 13], [20, 21, 22, 23]])
+    lists = split_lists(SCORES, TARGET, item_ids=ids)
+    assert lists.item_ids is not None
+    assert lists.item_ids.tolist() == [[11, 13], [22, 22]]
 
 
 def test_gradients_reach_the_scores_of_real_items_only():
@@ -104,6 +118,7 @@ def test_empty_lists():
     for shape in ((0, 4), (3, 0), (0, 0)):
         lists = split_lists(torch.zeros(shape), torch.zeros(shape))
         assert not lists.complete.any()
+        assert lists.positives.shape == (shape[0], 0)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +163,7 @@ def test_relevances_must_not_be_negative():
         split_lists(torch.zeros(2), torch.tensor([0, torch.nan]), graded=True)
 
 
-@pytest.mark.parametrize("columns", [640, 641, 8])
+@pytest.mark.parametrize("columns", [639, 640, 641, 8])
 @pytest.mark.parametrize("share", [0.003, 0.5])
 def test_marks_are_found_in_order_however_sparse_they_are(columns, share):
     torch.manual_seed(0)

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from rankwise.memory import FCCOAverage, MovingAverage
+from rankwise.memory import DeferredAverage, FCCOAverage, MovingAverage
 
 
 def column(*values: float) -> torch.Tensor:
@@ -58,6 +58,10 @@ def test_a_preview_of_ids_in_rows_leaves_the_state():
     found = memory.preview(ids, estimates.unsqueeze(-1)).squeeze(-1)
     assert found.tolist() == [[0.75 * 4, 0.75 * 8 + 0.25 * 12], [5, 0.75 * 4 + 0.25 * 8]]
     assert memory.value.squeeze(1).tolist() == [8, 4, 0]
+
+
+def test_an_update_after_the_call_has_the_width_of_the_average():
+    assert DeferredAverage(2, 3, ema_rate=0.5).update_width == 3
 
 
 def test_duplicates_in_a_batch_are_averaged():
@@ -161,6 +165,7 @@ def test_the_share_of_the_models_change_can_be_chosen():
     key = torch.zeros(1, dtype=torch.long)
     memory.update(key, column(1.0))
     assert memory.update(key, torch.tensor([[4.0, 2.0]])).item() == 2.5 + 3 * 2
+    assert MovingAverage(1, ema_rate=0.5, correction=0.0).correction == 0
     with pytest.raises(ValueError, match="correction must not be negative, got -1"):
         MovingAverage(1, ema_rate=0.5, correction=-1)
     log = MovingAverage(1, ema_rate=0.5, log=True)

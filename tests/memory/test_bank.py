@@ -43,3 +43,7 @@ def test_bad_input_is_named():
         EmbeddingBank(3, 2)(torch.tensor([[1.0, torch.nan]]), torch.zeros(1))
     with pytest.raises(ValueError, match="size must be a whole number"):
         EmbeddingBank(0, 2)
+
+
+def test_sizes_are_shown():
+    assert repr(EmbeddingBank(3, 2)) == "EmbeddingBank(size=3, dimension=2)"

@@ -42,6 +42,14 @@ def test_the_gradient_is_that_of_fcco():
     torch.testing.assert_close(g.grad, (-log_u).exp().detach())
 
 
+def test_ids_in_rows_are_those_of_a_flat_call():
+    memory = MirrorAverage(4, log_step=0.0)
+    memory.update(torch.arange(3), torch.tensor([[0.5], [2.0], [3.0]]).log())
+    ids, estimates = torch.tensor([[3, 1, 0], [2, 3, 1]]), torch.rand(2, 3, 1)
+    flat = memory.preview(ids.flatten(), estimates.flatten(0, 1))
+    assert torch.equal(memory.preview(ids, estimates), flat.reshape(2, 3, 1))
+
+
 @pytest.mark.parametrize("size", [1e4, -1e4])
 def test_nothing_overflows(size):
     memory = MirrorAverage(2, log_step=10.0)

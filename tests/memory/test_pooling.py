@@ -241,6 +241,29 @@ def test_large_scores_and_other_dtypes(kind, dtype):
 
 
 @BOTH
+@pytest.mark.parametrize("size", [1e4, -1e4])
+def test_large_scores_and_logits_of_flat_instances(kind, size):
+    scores = torch.tensor([size, size, size])
+    value = pooled(make(kind, None), scores, scores, torch.tensor([5, 5, 6]))
+    torch.testing.assert_close(value, torch.tensor([size, size]))
+
+
+@BOTH
+def test_one_flat_instance_is_a_bag(kind):
+    one = torch.tensor([2.0])
+    assert pooled(make(kind, 3), one, one, torch.tensor([1])).tolist() == [2.0]
+
+
+@BOTH
+def test_bags_may_have_several_dimensions(kind):
+    scores, logits = instances(4, 5)
+    ids = torch.tensor([[7, 2], [9, 0]])
+    expected = pooled(make(kind, 10), scores, logits, ids.flatten())
+    found = pooled(make(kind, 10), scores.view(2, 2, 5), logits.view(2, 2, 5), ids)
+    assert torch.equal(found, expected.view(2, 2))
+
+
+@BOTH
 def test_second_derivatives_through_the_memory_are_refused(kind):
     scores, logits = (t.requires_grad_() for t in instances(2, 3))
     value = pooled(make(kind, 2), scores, logits, torch.tensor([0, 1])).square().sum()
@@ -277,6 +300,8 @@ def test_wrong_masks_attention_and_options():
     mask = torch.tensor([[True, True], [False, False]])
     with pytest.raises(ValueError, match="every bag must have an instance"):
         SmoothMaxPooling(None)(torch.zeros(2, 2), mask=mask)
+    with pytest.raises(ValueError, match="attention must be a floating-point tensor"):
+        AttentionPooling(None)(torch.zeros(2, 2), torch.zeros(2, 2).long())
     with pytest.raises(ValueError, match="attention must have the shape"):
         AttentionPooling(None)(torch.zeros(2, 2), torch.zeros(2))
     with pytest.raises(ValueError, match="temperature"):

@@ -20,6 +20,14 @@ def test_scores_are_those_of_the_parameters_one_call_ago():
         assert not scores.requires_grad
 
 
+def test_the_first_call_uses_the_parameters_of_that_call():
+    model = nn.Linear(3, 1)
+    previous, x = PreviousModel(model), torch.randn(4, 3)
+    with torch.no_grad():
+        model.weight.add_(1.0)
+    assert torch.equal(previous(x), model(x))
+
+
 def test_running_statistics_count_once_and_the_model_is_not_saved_twice():
     model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     previous, x = PreviousModel(model), torch.randn(8, 3)

@@ -39,6 +39,8 @@ def test_only_averages_of_inner_means_change():
     loss = XRisk("logistic", torch.log1p, num_items=5)
     set_ema_rate(loss, 0.4)
     assert loss.average.ema_rate == 0.4
+    set_ema_rate(loss, 1.0)
+    assert loss.average.ema_rate == 1
     for without in (PairwiseAUC(), SOPRC(0.1), EntropicRisk(5, 9, log_step=1.0)):
         with pytest.raises(ValueError, match="module must have moving averages with a rate"):
             set_ema_rate(without, 0.4)

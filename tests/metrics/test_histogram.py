@@ -114,6 +114,12 @@ def test_bad_input_and_one_class():
             both.refine([more], [m.Metric(m.auroc)], max_items=most)
 
 
+def test_items_of_any_shape_are_counted():
+    scores, target = np.array([0.1, 0.2, 0.9]), np.array([0, 1, 1])
+    column = counted(scores[:, None], target[:, None])
+    assert np.array_equal(column.counts, counted(scores, target).counts)
+
+
 def test_an_iterator_is_enough_for_one_pass_and_refused_for_more():
     scores, target = np.array([1.0, 1.0, 2.0, 2.0]), np.array([0, 1, 0, 1])
     histogram, metric = counted(scores, target), m.Metric(m.auroc)

@@ -168,7 +168,8 @@ def test_arguments_are_checked() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             metric.value(*wrong)
-    with pytest.raises(ValueError, match="weight must be one finite number >= 0"):
-        metric.value(scores, target, weight=-np.ones(300))
+    for weight in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="weight must be one finite number >= 0"):
+            metric.value(scores, target, weight=np.append(np.ones(299), weight))
     with pytest.raises(ValueError, match="average must name a mean"):
         ClassMetric(auroc, average="none").interval(scores, target)

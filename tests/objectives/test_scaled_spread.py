@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rankwise.objectives import AveragePrecision
+from rankwise.objectives import AveragePrecision, _scaled
 from rankwise.objectives._batch import Batch
 from rankwise.objectives._scaled import measure
 
@@ -83,6 +83,23 @@ def test_ragged_lists_share_one_spread():
         centered[inside] -= centered[inside].mean()
     assert abs(float((gradient * centered).sum())) < 1e-12 * float(gradient.abs().sum())
     assert gradient.abs().sum() > 0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_of_lists_have_the_spread_and_gradient_of_the_whole(weighted, monkeypatch):
+    scores, target = lists(3)
+    weight = torch.arange(100).reshape(4, 25) % 3 + 1.0 if weighted else None
+
+    def found() -> tuple[Tensor, Tensor]:
+        leaf = scores.clone().requires_grad_()
+        value = AveragePrecision(0.1)(leaf, target, weight=weight)
+        return value, *torch.autograd.grad(value, leaf)
+
+    whole = found()
+    monkeypatch.setattr(_scaled, "_BLOCK_ITEMS", 30)
+    batch = Batch(scores, torch.zeros_like(scores), None, weight)
+    assert [len(mean) for mean in measure([batch], alone).means[0]] == [1] * 4
+    torch.testing.assert_close(found(), whole)
 
 
 def test_scores_without_a_spread_keep_their_gradient():

@@ -199,6 +199,8 @@ def test_sums_are_made_in_double_precision_and_do_not_overflow_half(dtype, surro
     assert total.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
     expected = pair_sum(surrogate, upper.detach().double(), lower.detach().double())
     torch.testing.assert_close(total.double(), expected, rtol=1e-6, atol=0)
+    parts = pair_sum(surrogate, upper, lower, method=engine(surrogate))
+    torch.testing.assert_close(parts.double(), expected, rtol=1e-6, atol=0)
     total.mean().backward()
     assert upper.grad is not None
     assert lower.grad is not None

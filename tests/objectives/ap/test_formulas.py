@@ -9,6 +9,7 @@ from rankwise.lists import split_lists
 from rankwise.objectives.ap.formulas import (
     false_positive_rate,
     precision_loss,
+    rate_among_positives,
     saturating,
     semi_variance,
     stable_weights,
@@ -24,6 +25,10 @@ LISTS = split_lists(
 def test_rates_with_the_zero_one_loss_are_the_counts():
     assert false_positive_rate(ZeroOne(), LISTS).tolist() == [[0, 1 / 2]]
     assert true_positive_rate(ZeroOne(), LISTS).tolist() == [[1 / 2, 1]]
+
+
+def test_the_rate_among_two_positives_is_the_pair_alone():
+    assert rate_among_positives(ZeroOne(), LISTS).tolist() == [[0, 1]]
 
 
 def test_the_item_itself_counts_once_whatever_the_surrogate_says_at_zero():

@@ -99,6 +99,17 @@ def test_the_mean_is_that_of_the_positives_in_their_own_units(shift, growth, pre
     assert tracked == pytest.approx(float(means.mean()), abs=0.005)
 
 
+def test_the_means_of_several_lists_are_in_the_units_of_each():
+    scores = torch.tensor([[3.0, 1.0, 0.5, 0.0, -2.0], [10.0, 30.0, 20.0, 0.0, 5.0]])
+    target = torch.tensor([[1, 1, 0, 0, 0], [1, 0, 0, 0, 0]])
+    loss = StableAP(0.3, 2)
+    loss(scores.clone().requires_grad_(), target, list_ids=torch.arange(2))
+    for mean, row, positive in zip(loss.mean.value, scores, target.bool(), strict=True):
+        middle = (row[positive].mean() + row[~positive].mean()) / 2
+        units = torch.sigmoid((row[positive] - middle) / row.std(unbiased=False))
+        assert mean.item() == pytest.approx(units.mean().item(), abs=1e-6)
+
+
 def change_by_one_example(loss, n: int, generator) -> float:
     """The largest change of the loss when one example of a list of n is replaced."""
     scores = 2 * torch.rand(n, dtype=torch.float64, generator=generator) - 1

@@ -59,6 +59,11 @@ def test_maximum_on_a_range(surrogate, low, high):
     assert surrogate.maximum(low, high) == pytest.approx(float(surrogate.value(inside).max()))
 
 
+def test_one_piece_has_no_breaks():
+    assert Hinge().has_breaks is True
+    assert Square().has_breaks is False
+
+
 def test_maximum_of_an_empty_range():
     with pytest.raises(ValueError, match="low must be <= high, got low=2 and high=1"):
         Hinge().maximum(2, 1)
