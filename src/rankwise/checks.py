@@ -299,12 +299,13 @@ def require_count(name: str, value: int, *, minimum: int = 1) -> None:
 
 def require_number(name: str, value: float, *, minimum: float = -math.inf) -> None:
     """Raise unless an option is a finite number of at least ``minimum``."""
-    if not (_is_finite(value) and value >= minimum):
+    if not (is_finite(value) and value >= minimum):
         bound = f" >= {minimum}" if math.isfinite(minimum) else ""
         raise ValueError(f"{name} must be a finite number{bound}, got {value!r}")
 
 
-def _is_finite(value: object) -> bool:
+def is_finite(value: object) -> bool:
+    """Return whether an option is a finite number; a word or a list is none."""
     try:
         return math.isfinite(value)  # type: ignore[arg-type]
     except TypeError:  # no number
@@ -335,13 +336,13 @@ def require_ids(
 
 def require_positive(name: str, value: float) -> None:
     """Raise unless a scale, margin or temperature is finite and above zero."""
-    if not (_is_finite(value) and value > 0):
+    if not (is_finite(value) and value > 0):
         raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
 
 
 def require_fraction_range(low_name: str, low: float, high_name: str, high: float) -> None:
     """Raise unless a range of rates lies in [0, 1] and is not empty."""
-    if not (0 <= low < high <= 1):
+    if not (is_finite(low) and is_finite(high) and 0 <= low < high <= 1):
         raise ValueError(
             f"{low_name} and {high_name} must satisfy 0 <= {low_name} < {high_name} <= 1, "
             f"got {low_name}={low!r} and {high_name}={high!r}"

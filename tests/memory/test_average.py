@@ -166,7 +166,7 @@ def test_the_share_of_the_models_change_can_be_chosen():
     memory.update(key, column(1.0))
     assert memory.update(key, torch.tensor([[4.0, 2.0]])).item() == 2.5 + 3 * 2
     assert MovingAverage(1, ema_rate=0.5, correction=0.0).correction == 0
-    with pytest.raises(ValueError, match="correction must not be negative, got -1"):
+    with pytest.raises(ValueError, match="correction must be a finite number >= 0, got -1"):
         MovingAverage(1, ema_rate=0.5, correction=-1)
     log = MovingAverage(1, ema_rate=0.5, log=True)
     log.update(key, column(1.0))

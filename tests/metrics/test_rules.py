@@ -55,6 +55,6 @@ def test_alerts_of_a_day_need_its_rows():
     assert limit.share(10) == 1
     with pytest.raises(ValueError, match="needs the number of rows per day: pass rows_per_day"):
         limit.share(None)
-    with pytest.raises(ValueError, match="rows_per_day must be above 0"):
+    with pytest.raises(ValueError, match="rows_per_day must be a finite number > 0"):
         limit.share(0)
     assert require_limit("alerts<=20/1000").share(None) == 0.02

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_number, require_positive
+from rankwise.checks import is_finite, require_count, require_number, require_positive
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
 from rankwise.objectives.ap.formulas import false_positive_rate, saturating, true_positive_rate
@@ -161,7 +159,7 @@ class HistogramAP(Objective):
         require_count("bins", bins)
         if bins < 2:
             raise ValueError(f"bins must be >= 2, one at each end of the range, got {bins!r}")
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        if not (is_finite(low) and is_finite(high) and low < high):
             raise ValueError(
                 f"low and high must be finite with low < high, got low={low!r} and high={high!r}"
             )

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from rankwise.baselines.pointwise import PointwiseObjective, true_class_logit
-from rankwise.checks import require_count, require_each, require_positive
+from rankwise.checks import is_finite, require_count, require_each, require_positive
 from rankwise.objectives.base import Reduction
 from rankwise.objectives.classes import ClassLists, ClassObjective
 
@@ -19,19 +19,23 @@ Counts = Sequence[float] | Tensor
 
 def checked_counts(counts: Counts) -> Tensor:
     """Return the counts as (classes,); raise unless there are two or more, each >= 1."""
-    values = torch.as_tensor(counts, dtype=torch.float64)
+    wrong = ValueError(
+        "counts must be the number of items of each of two or more classes, each >= 1, "
+        f"got {counts!r}"
+    )
+    try:
+        values = torch.as_tensor(counts, dtype=torch.float64)
+    except (TypeError, ValueError):  # words, or rows of different lengths
+        raise wrong from None
     several = values.dim() == 1 and len(values) > 1
     if not (several and bool(((values >= 1) & values.isfinite()).all())):
-        raise ValueError(
-            "counts must be the number of items of each of two or more classes, each >= 1, "
-            f"got {counts!r}"
-        )
+        raise wrong
     return values
 
 
 def effective_number_weights(counts: Tensor, beta: float) -> Tensor:
     """Return (1 − β)/(1 − β^n) of every class, scaled to mean 1 (Cui et al. 2019)."""
-    if not 0 <= beta < 1:
+    if not (is_finite(beta) and 0 <= beta < 1):
         raise ValueError(f"beta must be in [0, 1), got {beta!r}")
     base = torch.tensor(beta, dtype=torch.float64)
     weights = (1 - beta) / -torch.expm1(counts * base.log())

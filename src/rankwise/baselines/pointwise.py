@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
-from rankwise.checks import require_number, require_values, values_are_checked
+from rankwise.checks import is_finite, require_number, require_values, values_are_checked
 from rankwise.eager import eager_only
 from rankwise.lists import Lists
 from rankwise.objectives import Objective
@@ -164,7 +164,7 @@ class Focal(PointwiseObjective):
     ) -> None:
         super().__init__(reduction=reduction)
         require_number("gamma", gamma, minimum=0)
-        if alpha is not None and not 0 < alpha < 1:
+        if alpha is not None and not (is_finite(alpha) and 0 < alpha < 1):
             raise ValueError(f"alpha must be None or between 0 and 1, got {alpha!r}")
         self.gamma, self.alpha = gamma, alpha
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_each, require_ids, trusted
+from rankwise.checks import is_finite, require_count, require_each, require_ids, trusted
 from rankwise.memory._shard import Shard
 
 
@@ -59,11 +59,12 @@ class MovingAverage(nn.Module):
     ) -> None:
         super().__init__()
         require_each(require_count, num_items=num_items, width=width)
-        if not 0 <= ema_rate <= 1 or (ema_rate == 0 and not self.may_be_fixed):
+        in_range = is_finite(ema_rate) and 0 <= ema_rate <= 1
+        if not in_range or (ema_rate == 0 and not self.may_be_fixed):
             interval = "[0, 1]" if self.may_be_fixed else "(0, 1]"
             raise ValueError(f"ema_rate must be in {interval}, got {ema_rate!r}")
-        if correction is not None and not correction >= 0:
-            raise ValueError(f"correction must not be negative, got {correction!r}")
+        if correction is not None and not (is_finite(correction) and correction >= 0):
+            raise ValueError(f"correction must be a finite number >= 0, got {correction!r}")
         self.num_items, self.ema_rate, self.log = num_items, ema_rate, log
         self.given_correction = correction
         self.register_buffer("value", torch.zeros(num_items, width))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
+from rankwise.checks import require_number
 from rankwise.memory.fcco import FCCOAverage
 
 _LARGEST = 20.0  # of log(ĝ/u): an item may have a rate of next to nothing
@@ -47,8 +46,7 @@ class MirrorAverage(FCCOAverage):
 
     def __init__(self, num_items: int, width: int = 1, *, log_step: float) -> None:
         super().__init__(num_items, width, ema_rate=1.0, log=True)
-        if not math.isfinite(log_step):
-            raise ValueError(f"log_step must be a finite number, got {log_step!r}")
+        require_number("log_step", log_step)
         self.log_step = log_step
 
     def preview(self, ids: Tensor, estimates: Tensor) -> Tensor:

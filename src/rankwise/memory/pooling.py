@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rankwise.checks import (
+    require_count,
     require_finite,
     require_floating,
     require_ids,
@@ -46,6 +47,8 @@ class _BagPooling(nn.Module, ABC):
 
     def __init__(self, num_bags: int | None, *, ema_rate: float) -> None:
         super().__init__()
+        if num_bags is not None:
+            require_count("num_bags", num_bags)
         self.num_bags = num_bags
         self.average = None if num_bags is None else self.new_memory(num_bags, ema_rate)
 

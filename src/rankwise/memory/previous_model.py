@@ -35,6 +35,8 @@ class PreviousModel(nn.Module):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
+        if not isinstance(model, nn.Module):
+            raise ValueError(f"model must be a torch.nn.Module, got {type(model).__name__}")
         self._model = [model]  # in a list, so that the model is not saved as a submodule
         for name, parameter in model.named_parameters():
             self.register_buffer(_key(name), parameter.detach().clone())

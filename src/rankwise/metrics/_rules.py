@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from rankwise.checks import require_positive
+
 RULES = (
     "'precision>=0.9', 'recall>=0.9', 'fpr<=0.05', 'alerts<=200/day', 'alerts<=200/10000' (rows), "
     "each also with a confidence such as 'precision>=0.9@95%', or 'f1'"
@@ -45,8 +47,7 @@ class Limit:
                 f"rows_per_day, or write 'alerts<={self.value:g}/10000' for that number in "
                 "10 000 rows"
             )
-        if not rows > 0:
-            raise ValueError(f"rows_per_day must be above 0, got {rows!r}")
+        require_positive("rows_per_day", rows)
         return min(1.0, self.value / rows)
 
 

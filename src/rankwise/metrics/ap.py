@@ -8,6 +8,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
+from rankwise.checks import is_finite
 from rankwise.metrics._counting import fast_average_precision
 from rankwise.metrics._depth import first_k
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_cut
@@ -53,7 +54,7 @@ def _average_precision(ranking: Ranking, k: int | None) -> Tensor:
 
 
 def _check_prior(prior: float) -> None:
-    if not 0 < prior < 1:
+    if not (is_finite(prior) and 0 < prior < 1):
         raise ValueError(f"prior must be a share of positives in (0, 1), got {prior!r}")
 
 

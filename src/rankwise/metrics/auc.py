@@ -7,7 +7,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_fraction_range
+from rankwise.checks import is_finite, require_fraction_range
 from rankwise.metrics._counting import fast_auroc
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
@@ -62,9 +62,9 @@ def _mcclish(ranking: Ranking, min_fpr: float, max_fpr: float) -> Tensor:
 
 def check_both_ways(min_tpr: float, max_fpr: float) -> None:
     """Raise on a range of the two rates that holds nothing."""
-    if not 0 <= min_tpr < 1:
+    if not (is_finite(min_tpr) and 0 <= min_tpr < 1):
         raise ValueError(f"min_tpr must be in [0, 1), got {min_tpr!r}")
-    if not 0 < max_fpr <= 1:
+    if not (is_finite(max_fpr) and 0 < max_fpr <= 1):
         raise ValueError(f"max_fpr must be in (0, 1], got {max_fpr!r}")
 
 

@@ -9,6 +9,7 @@ from statistics import NormalDist
 import torch
 from torch import Tensor
 
+from rankwise.checks import is_finite
 from rankwise.metrics.inputs import Array, NumpyArray, read_items, to_tensor
 
 
@@ -113,7 +114,7 @@ def mean_over_lists(values: Tensor | NumpyArray) -> ListMean:
 
 def require_level(level: float) -> None:
     """Raise unless a confidence level is a probability, such as 0.95 rather than 95."""
-    if not 0 < level < 1:
+    if not (is_finite(level) and 0 < level < 1):
         raise ValueError(f"level must be in (0, 1), such as 0.95, got {level!r}")
 
 

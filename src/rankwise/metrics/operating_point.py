@@ -11,6 +11,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
+from rankwise.checks import is_finite
 from rankwise.metrics._depth import first_share
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
@@ -21,7 +22,8 @@ ROUNDING = 1e-10  # of sums of weights: 0.3 of 10 rows are 3, whatever the produ
 
 def require_rate(name: str, value: float, *, zero: bool) -> None:
     """Raise on a limit that is not a share, or that every threshold meets or none."""
-    if isinstance(value, bool) or not (0 < value <= 1 or (zero and value == 0)):
+    is_share = is_finite(value) and not isinstance(value, bool) and 0 <= value <= 1
+    if not is_share or (value == 0 and not zero):
         raise ValueError(f"{name} must be in {'[' if zero else '('}0, 1], got {value!r}")
 
 

@@ -8,6 +8,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
+from rankwise.checks import is_finite
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.auc import pair_share
 from rankwise.metrics.inputs import Array
@@ -15,7 +16,7 @@ from rankwise.metrics.ranking import Ranking, ratio
 
 
 def _check_prior(prior: float) -> None:
-    if not 0 < prior < 1:
+    if not (is_finite(prior) and 0 < prior < 1):
         raise ValueError(
             f"prior must be a share of positives among the unlabeled items in (0, 1), got {prior!r}"
         )
@@ -23,7 +24,9 @@ def _check_prior(prior: float) -> None:
 
 def _check_priors(prior: float, population_prior: float | None) -> None:
     _check_prior(prior)
-    if population_prior is not None and not 0 < population_prior < 1:
+    if population_prior is None:
+        return
+    if not (is_finite(population_prior) and 0 < population_prior < 1):
         raise ValueError(
             "population_prior must be a share of positives in the population in (0, 1), "
             f"got {population_prior!r}"

@@ -8,7 +8,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from rankwise.checks import reads_values, require_count
+from rankwise.checks import is_finite, reads_values, require_count
 from rankwise.metrics._err import expected_over_orders
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
@@ -40,7 +40,7 @@ def _expected_reciprocal_rank(ranking: Ranking, k: int | None, max_relevance: in
 
 
 def _check_rbp(p: float, k: int | None) -> None:
-    if not 0 < p < 1:
+    if not (is_finite(p) and 0 < p < 1):
         raise ValueError(f"p must be the chance to read on, in (0, 1), got {p!r}")
     if k is not None:
         require_count("k", k)
@@ -64,7 +64,7 @@ def _depth_of_rbp(ranking: Ranking, p: float, k: int | None) -> float:
 
 
 def _check_inst(wanted: float) -> None:
-    if not wanted >= 1:
+    if not (is_finite(wanted) and wanted >= 1):
         raise ValueError(
             f"wanted must be the number of relevant items wanted, at least 1, got {wanted!r}"
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from rankwise.checks import is_finite
 from rankwise.lists import Lists
 
 
 def require_prior(prior: float | None, name: str = "prior", of: str = "in the data set") -> None:
     """Raise on a prior that is not a share."""
-    if prior is not None and (isinstance(prior, bool) or not 0 < prior < 1):
+    if prior is not None and (not is_finite(prior) or isinstance(prior, bool) or not 0 < prior < 1):
         raise ValueError(
             f"{name} must be in (0, 1), got {prior!r}; pass the share of positives {of}"
         )

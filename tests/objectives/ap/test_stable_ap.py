@@ -174,7 +174,7 @@ def test_squash_takes_the_mean_of_squashed_scores():
     [
         (dict(a=0.0), "a must be a finite number > 0, got 0.0"),
         (dict(epsilon=-1.0), "epsilon must be"),
-        (dict(t=-1.0), "t must be >= 0, got -1.0"),
+        (dict(t=-1.0), "t must be a finite number >= 0, got -1.0"),
         (dict(tau=0.0), "tau must be"),
         (dict(score_scale=0.0), "score_scale must be"),
     ],

@@ -177,7 +177,7 @@ def test_written_as_the_call_that_makes_it():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: GlobalContrastive(0), "num_items must be a whole number >= 1, got 0"),
+        (lambda: GlobalContrastive(0), "num_lists must be a whole number >= 1, got 0"),
         (lambda: GlobalContrastive(5, 0.0), "temperature must be a finite number > 0, got 0.0"),
         (lambda: GlobalContrastive(5, epsilon=-1.0), "epsilon must be a finite number >= 0"),
         (lambda: GlobalContrastive(5, ema_rate=0.0), r"ema_rate must be in \(0, 1\], got 0.0"),

@@ -136,7 +136,7 @@ def test_temperatures_take_in_slopes_of_no_key_at_all():
     ("options", "message"),
     [
         ({"temperature": 0.9}, "lowest, temperature and highest must satisfy"),
-        ({"lowest": 0.0}, "lowest, temperature and highest must satisfy"),
+        ({"lowest": 0.0}, "lowest must be a finite number > 0"),
         ({"rho": -0.1}, "rho must be a finite number >= 0, got -0.1"),
         ({"step": 0.0}, "step must be a finite number > 0, got 0.0"),
         ({"temperature_ema_rate": 1.5}, r"temperature_ema_rate must be in \(0, 1\], got 1.5"),

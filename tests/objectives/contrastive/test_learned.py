@@ -112,7 +112,7 @@ def test_it_goes_on_bit_for_bit():
     ("options", "message"),
     [
         ({"rho": -1.0}, "rho must be a finite number"),
-        ({"lowest": 0.0}, "lowest and temperature must satisfy"),
+        ({"lowest": 0.0}, "lowest must be a finite number > 0"),
         ({"lowest": 0.5}, "lowest and temperature must satisfy"),
         ({"temperature": math.nan}, "temperature"),
     ],

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count, require_one_of
+from rankwise.checks import is_finite, require_count, require_one_of
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, MemoryUpdate
 from rankwise.objectives._arguments import Reduction
@@ -132,7 +132,7 @@ class PrecisionObjective(ScaledObjective):
 def _check_outer(outer: Outer, steps: int | None) -> None:
     if isinstance(outer, str):
         require_one_of("outer", outer, ("ap", "log", "log_to_ap"))
-    elif not 0 <= outer <= 1:
+    elif not (is_finite(outer) and 0 <= outer <= 1):
         raise ValueError(
             f'outer must be "ap", "log", "log_to_ap" or a power in [0, 1], got {outer!r}'
         )
@@ -146,6 +146,7 @@ def _check_outer(outer: Outer, steps: int | None) -> None:
 
 
 def _checked_prior(prior: Prior, lists: int) -> Tensor | None:
+    require_count("num_lists", lists)
     if prior is None:
         return None
     several = f" or {lists} of them, one per list" if lists > 1 else ""

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_count
+from rankwise.checks import require_count, require_each, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage, interpolate_quantiles
 from rankwise.objectives._scaled import ScoreScale
@@ -98,6 +98,7 @@ class SOPRC(PrecisionObjective):
         if points is not None:
             require_count("points", points)
         self.points, self.score_range, self.semi_variance = points, score_range, semi_variance
+        require_each(require_positive, tau_fpr=tau_fpr, tau_tpr=tau_tpr)
         self.false_positives: Surrogate = OneSidedHuber(tau_fpr)
         self.true_positives: Surrogate = OneSidedSigmoid(tau_tpr)
         self.summary_width = points or 0

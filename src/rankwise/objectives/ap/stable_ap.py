@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_each, require_positive
+from rankwise.checks import require_each, require_number, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import MovingAverage
 from rankwise.objectives._scaled import ScoreScale
@@ -97,8 +97,9 @@ class StableAP(PrecisionObjective):
             reduction=reduction,
         )
         require_each(require_positive, a=a, epsilon=epsilon)
-        if t < 0:
-            raise ValueError(f"t must be >= 0, got {t!r}")
+        require_number("t", t, minimum=0)
+        if width is not None:
+            require_positive("width", width)
         self.a, self.t, self.epsilon = a, t, epsilon
         self.squash = score_scale == "auto" if squash is None else squash
         self.surrogate = OneSidedHuber(tau)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from rankwise.checks import require_count, require_one_of, require_positive
+from rankwise.checks import is_finite, require_count, require_one_of, require_positive
 from rankwise.eager import Function, eager_only, refuse_second
 from rankwise.lists import Lists
 from rankwise.memory import MemoryUpdate
@@ -70,7 +70,7 @@ class MinMaxAUC(Objective):
         require_one_of("f", f, ("squared_hinge", "square"))
         require_positive("margin", margin)
         require_count("num_lists", num_lists)
-        if prior is not None and not 0 < prior < 1:
+        if prior is not None and not (is_finite(prior) and 0 < prior < 1):
             raise ValueError(f"prior must be None or a number between 0 and 1, got {prior!r}")
         self.f, self.margin, self.prior, self.memory_size = f, margin, prior, num_lists
         self.a = nn.Parameter(torch.zeros(num_lists))

@@ -70,6 +70,7 @@ class EntropicRisk(Objective):
         if num_lists is None:
             self.memory_by, self.twice_differentiable = None, True
             return
+        require_count("num_lists", num_lists)
         self.memory_size = num_lists
         self.average = (
             FCCOAverage(num_lists, ema_rate=ema_rate, log=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_positive
+from rankwise.checks import require_count, require_number, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import FCCOAverage, MemoryUpdate
 from rankwise.memory.fcco import tracked
@@ -69,8 +69,9 @@ class GlobalContrastive(Objective):
     ) -> None:
         super().__init__(reduction=reduction)
         require_positive("temperature", temperature)
-        if not (math.isfinite(epsilon) and epsilon >= 0):
-            raise ValueError(f"epsilon must be a finite number >= 0, got {epsilon!r}")
+        if num_lists is not None:
+            require_count("num_lists", num_lists)
+        require_number("epsilon", epsilon, minimum=0)
         self.temperature, self.epsilon = temperature, epsilon
         self.average = (
             None if num_lists is None else FCCOAverage(num_lists, ema_rate=ema_rate, log=True)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from rankwise.checks import require_positive
+from rankwise.checks import is_finite, require_each, require_number, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import DeferredAverage, FCCOAverage, MemoryUpdate
 from rankwise.objectives.base import Reduction, Risk
@@ -107,14 +107,13 @@ class IndividualTemperatures(GlobalContrastive):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(num_lists, temperature, epsilon, ema_rate=ema_rate, reduction=reduction)
-        if not (math.isfinite(rho) and rho >= 0):
-            raise ValueError(f"rho must be a finite number >= 0, got {rho!r}")
-        require_positive("step", step)
-        if not 0 < temperature_ema_rate <= 1:
+        require_number("rho", rho, minimum=0)
+        require_each(require_positive, step=step, lowest=lowest, highest=highest)
+        if not (is_finite(temperature_ema_rate) and 0 < temperature_ema_rate <= 1):
             raise ValueError(
                 f"temperature_ema_rate must be in (0, 1], got {temperature_ema_rate!r}"
             )
-        if not 0 < lowest <= temperature <= highest < math.inf:
+        if not lowest <= temperature <= highest:
             raise ValueError(
                 "lowest, temperature and highest must satisfy 0 < lowest <= temperature <= "
                 f"highest, got {lowest!r}, {temperature!r} and {highest!r}"

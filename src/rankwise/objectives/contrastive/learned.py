@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import nn
 
-from rankwise.checks import require_number
+from rankwise.checks import require_number, require_positive
 from rankwise.lists import Lists
 from rankwise.memory import MemoryUpdate
 from rankwise.objectives.base import Reduction, Risk
@@ -67,7 +65,8 @@ class LearnedTemperature(GlobalContrastive):
     ) -> None:
         super().__init__(num_lists, temperature, epsilon, ema_rate=ema_rate, reduction=reduction)
         require_number("rho", rho, minimum=0)
-        if not 0 < lowest <= temperature < math.inf:
+        require_positive("lowest", lowest)
+        if not lowest <= temperature:
             raise ValueError(
                 "lowest and temperature must satisfy 0 < lowest <= temperature, "
                 f"got {lowest!r} and {temperature!r}"

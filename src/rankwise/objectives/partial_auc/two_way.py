@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
+from rankwise.checks import is_finite
 from rankwise.lists import Lists
 from rankwise.metrics.auc import check_both_ways
 from rankwise.objectives.base import Reduction, Risk
@@ -101,6 +102,8 @@ class TwoWayPartialAUC(PartialAUC):
         self.over_positives: nn.Module
         if form == "kl":
             outer = temperature_for("positive_temperature", positive_temperature, 1 - min_tpr)
+            if not (is_finite(positive_ema_rate) and 0 < positive_ema_rate <= 1):
+                raise ValueError(f"positive_ema_rate must be in (0, 1], got {positive_ema_rate!r}")
             self.over_positives = KLOverPositives(
                 outer, None if num_items is None else positive_ema_rate
             )

@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from rankwise.checks import require_number
 from rankwise.pairs.surrogates.base import PiecewisePolynomial, Polynomials
 
 _INF = math.inf
@@ -230,6 +231,10 @@ class Linear(PiecewisePolynomial):
     margin: float = 0.0
     symmetric: ClassVar[bool] = True
     _positive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number("margin", self.margin)
 
     def value(self, x: Tensor) -> Tensor:
         return self.margin - x
