@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import hashlib
+import json
+
 import pytest
 from tests.report.comparison.sample import grouped
 from typer.testing import CliRunner
 
 from rankwise.cli import app
-from rankwise.training import RunFolder
+from rankwise.training import RunFolder, require_unchanged
 
 RUN = CliRunner()
 
@@ -59,3 +62,14 @@ def test_a_report_of_changed_files_is_refused(tmp_path, name):
     assert done.exit_code == 2
     assert f"{name}: was changed or damaged" in " ".join(done.output.split())
     assert not (folder.path / "index.html").exists()
+
+
+def test_the_record_of_a_run_has_the_report_that_was_written_again(tmp_path):
+    with RunFolder(tmp_path / "run", "compare").opened() as folder:
+        grouped(folder.path)
+        (folder.path / "index.html").write_text("of an earlier version")
+        folder.finish()
+    assert RUN.invoke(app, ["report", str(folder.path)]).exit_code == 0
+    found = json.loads((folder.path / "run.json").read_text())["parts"]["index.html"]
+    assert found == [hashlib.sha256((folder.path / "index.html").read_bytes()).hexdigest()]
+    require_unchanged(folder.path, "index.html")

@@ -180,6 +180,9 @@ def report(folder: Path) -> None:
     # Here, so that the other commands do not wait for it.
     from rankwise.report.comparison.report import write_report  # noqa: PLC0415
     from rankwise.training import require_unchanged  # noqa: PLC0415
+    from rankwise.training.run_folder import record_again  # noqa: PLC0415
 
     require_unchanged(folder, "config.json", "results.json", "predictions.npz")
-    say([str(write_report(folder))], style="bold")
+    page = write_report(folder)
+    record_again(folder, page.name)
+    say([str(page)], style="bold")

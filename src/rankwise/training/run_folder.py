@@ -187,6 +187,14 @@ class RunFolder:
         write_whole(self.path / RUN, sealed_json(self._about.model_dump()))
 
 
+def record_again(folder: Path, name: str) -> None:
+    """Note the SHA-256 of a file of a finished run that was written again."""
+    about = read_record(folder)
+    if about is not None and name in about.parts:
+        about.parts[name] = [sha256_of(folder / name)]
+        write_whole(folder / RUN, sealed_json(about.model_dump()))
+
+
 @contextmanager
 def open_folder(
     out: Path | RunFolder | None,
