@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from tests.every_loss import every_loss
 from tests.objectives.contract import all_rows, call
 
+from rankwise.baselines import Triplet
 from rankwise.checks import LARGEST_SCORE, LARGEST_WEIGHT, SMALLEST_WEIGHT
 from rankwise.metrics import ndcg
-from rankwise.objectives import AveragePrecision
+from rankwise.objectives import AveragePrecision, PairwiseAUC
 
 every = pytest.mark.parametrize("loss", every_loss(), ids=str)
 ROWS = all_rows()
@@ -85,6 +86,24 @@ def test_weights_of_any_size_have_finite_losses(row, size, one):
         return
     assert value.isfinite()
     assert torch.autograd.grad(value, scores)[0].isfinite().all()
+
+
+@pytest.mark.parametrize("n", [40, 900])
+def test_a_mean_over_tiny_weights_of_large_scores_keeps_its_gradient(n):
+    gradients = []
+    for size in (1.0, SMALLEST_WEIGHT):
+        scores = (torch.linspace(-1, 1, n) * LARGEST_SCORE / 4).requires_grad_()
+        value = PairwiseAUC()(scores, torch.arange(n) % 2, weight=torch.full((n,), size))
+        gradients.append(torch.autograd.grad(value, scores)[0])
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize("violating_only", [False, True])
+def test_a_mean_over_triplets_does_not_depend_on_the_scale_of_the_weights(violating_only):
+    loss, target = Triplet(violating_only=violating_only), torch.arange(40) % 2
+    scores = torch.linspace(-1, 1, 40)
+    tiny = loss(scores, target, weight=torch.full((40,), SMALLEST_WEIGHT))
+    torch.testing.assert_close(tiny, loss(scores, target))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

@@ -97,21 +97,20 @@ class Triplet(Objective):
 
     def risk(self, lists: Lists) -> Tensor:
         slack = pair_sum(self.hinge, lists.positives, lists.negatives, weight=lists.negative_weight)
-        total = (slack * lists.positive_weight).sum(-1)
-        if self.violating_only:
-            violating = self._violating(lists)
-            return total / torch.where(violating > 0, violating, 1)
-        return total / (lists.n_positives * lists.n_negatives).squeeze(-1)
+        mean = lists.mean_over_positives(slack / lists.n_negatives)
+        if not self.violating_only:
+            return mean
+        violating = self._violating(lists)
+        return mean / torch.where(violating > 0, violating, 1)
 
     @torch.no_grad()
     def _violating(self, lists: Lists) -> Tensor:
-        """Return the mass of the triplets with s_i − margin ≤ s_j."""
+        """Return the share of the triplets with s_i − margin ≤ s_j."""
         # In double precision like the sum, so that rounding moves no triplet over the edge.
         wanted, negatives = lists.positives.double() - self.hinge.margin, lists.negatives.double()
         above = pair_sum(ZeroOne(), wanted, negatives, weight=lists.negative_weight)
-        return lists.n_positives.squeeze(-1) * lists.mean_over_positives(above).to(
-            lists.positive_weight.dtype
-        )
+        share = lists.mean_over_positives(above / lists.n_negatives)
+        return share.to(lists.positive_weight.dtype)
 
 
 class MultiSimilarity(Objective):

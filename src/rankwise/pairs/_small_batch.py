@@ -133,11 +133,21 @@ def _gradients(
     if wanted[0]:
         found[0] = _over_lower(slopes, weight) * flow
     if wanted[1]:
-        arrived = torch.bmm(flow.unsqueeze(-2), slopes).squeeze(-2).neg_()
-        found[1] = arrived if weight is None else arrived.mul_(weight)
+        found[1] = _to_lower(flow, slopes, weight)
     if wanted[2]:
         found[2] = torch.bmm(flow.unsqueeze(-2), terms).squeeze(-2)
     return found
+
+
+def _to_lower(flow: Tensor, slopes: Tensor, weight: Tensor | None) -> Tensor:
+    """−weight_j · Σ_i flow_i · slope_ij of (rows, n⁺, n⁻) slopes."""
+    if weight is None:
+        return torch.bmm(flow.unsqueeze(-2), slopes).squeeze(-2).neg_()
+    # A mean over tiny weights has a flow of 1 / weight, whose product with a slope may overflow:
+    # the size of the weights, a power of 2 as that rounds nothing, is multiplied in before.
+    _, exponent = weight.amax(-1, keepdim=True).clamp_max(1).frexp()
+    arrived = torch.bmm(flow.ldexp(exponent).unsqueeze(-2), slopes).squeeze(-2).neg_()
+    return arrived.mul_(weight.ldexp(-exponent))
 
 
 def _over_lower(values: Tensor, weight: Tensor | None) -> Tensor:

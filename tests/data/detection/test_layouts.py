@@ -61,6 +61,10 @@ def test_a_json_by_its_path_has_its_images_beside_it(tmp_path):
             "categories: 1: name: Field required",
         ),
         (
+            coco_tree(categories=[{"id": 1, "name": "cat"}, {"id": 3, "name": "dog"}] * 2),
+            "two categories of id 1",
+        ),
+        (
             coco_tree(categories=[{"id": 1, "name": "cat"}, {"id": 3, "name": "cat"}]),
             "the same name",
         ),
@@ -127,6 +131,10 @@ def test_lists_of_one_class_have_a_second_word(tmp_path):
     [
         (lambda root: (root / "Annotations" / "one.xml").write_text("<annota"), "one.xml.*not xml"),
         (lambda root: (root / "Annotations" / "one.xml").unlink(), "one.xml.*a list names it"),
+        (
+            lambda root: (root / "Annotations" / "one.xml").write_text("<html/>"),
+            "one.xml: the root must be <annotation>, got <html>",
+        ),
         (
             lambda root: (root / "Annotations" / "one.xml").write_text(
                 "<annotation><object><name>cat</name></object></annotation>"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rankwise.data import DataError
-from rankwise.data.letor import read_clicks, read_letor
+from rankwise.data.letor import estimate_propensities, read_clicks, read_letor
 
 HEADER = "query,document,position,click\n"
 
@@ -31,6 +31,14 @@ def test_rows_that_are_added_up_already(tmp_path, lists):
     assert (found.shown.tolist(), found.clicked.tolist()) == ([10], [3])
 
 
+def test_rows_that_were_never_shown_are_left_out(tmp_path, lists):
+    rows = "query,document,position,click,shown\n8,a,1,3,10\n7,b,1,0,0\n7,a,2,0,0\n"
+    (tmp_path / "clicks.csv").write_text(rows)
+    found = read_clicks(tmp_path / "clicks.csv", lists)
+    assert (found.rows.tolist(), found.positions.tolist()) == ([2], [1])
+    assert estimate_propensities(found).tolist() == [1]
+
+
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
@@ -40,11 +48,21 @@ def test_rows_that_are_added_up_already(tmp_path, lists):
         ("8,a,1,0\n8,a,1,2\n", "row 2: click must be at least 0 and at most"),
         ("8,a,1,yes\n", "row 1: click must be a number, got 'yes'"),
         ("8,a,,1\n", "row 1: position must be a number"),
+        (
+            "8,a,1e300,1\n",
+            r"row 1: position and shown must be at most 1e\+15, got position 1e\+300",
+        ),
     ],
 )
 def test_wrong_rows_are_named(tmp_path, lists, rows, why):
     (tmp_path / "clicks.csv").write_text(HEADER + rows)
     with pytest.raises(DataError, match=why):
+        read_clicks(tmp_path / "clicks.csv", lists)
+
+
+def test_a_log_that_shows_nothing_is_refused(tmp_path, lists):
+    (tmp_path / "clicks.csv").write_text("query,document,position,click,shown\n8,a,1,0,0\n")
+    with pytest.raises(DataError, match="no document was shown; there is nothing to learn"):
         read_clicks(tmp_path / "clicks.csv", lists)
 
 

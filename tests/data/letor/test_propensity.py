@@ -46,6 +46,11 @@ def test_a_gap_between_positions_is_named():
         estimate_propensities(log([0, 0], [1, 3], [9, 9], [3, 1]))
 
 
+def test_a_gap_before_a_far_position_is_named():
+    with pytest.raises(DataError, match="no document was shown at position 3, but some were at"):
+        estimate_propensities(log([0, 0, 0], [1, 2, 10**15], [9, 9, 9], [3, 1, 1]))
+
+
 def test_clicks_are_divided_by_the_propensities():
     made = with_clicks(
         lists([0, 0, 0, 1, 1]),

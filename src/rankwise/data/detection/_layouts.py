@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 from xml.etree import ElementTree
@@ -95,6 +96,9 @@ def coco(root: Path, name: str) -> ImageList:
     tree = _read(file)
     ordered = sorted(tree.categories, key=lambda one: (isinstance(one.id, str), one.id))
     names = {one.id: one.name for one in ordered}
+    if len(names) < len(ordered):
+        twice = next(a.id for a, b in pairwise(ordered) if a.id == b.id)
+        raise DataError(f"{file}: there are two categories of id {short_repr(twice)}")
     if len(set(names.values())) < len(names):
         raise DataError(f"{file}: two categories have the same name")
     nameless = {one.category_id for one in tree.annotations} - names.keys()
@@ -195,6 +199,8 @@ def _image(folder: Path, stem: str) -> AnnotatedImage:
         raise DataError(f"{file}: there is no such file, though a list names it") from None
     except Exception as error:  # an unknown encoding is a LookupError, and expat has its own
         raise DataError(f"{file}: is not xml: {reason_of(error)}") from error
+    if tree.tag != "annotation":  # else it would be an image without objects
+        raise DataError(f"{file}: the root must be <annotation>, got <{tree.tag[:WIDE]}>")
     # By the name in the list: annotations that were copied carry the file name of another.
     paths = [folder / "JPEGImages" / f"{stem}{ending}" for ending in (".jpg", ".png", ".jpeg")]
     path = next((path for path in paths if path.is_file()), paths[0])

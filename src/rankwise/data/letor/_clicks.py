@@ -15,6 +15,7 @@ from rankwise.data.letor._letor import Letor
 
 Vector = NDArray[np.float64]
 _COLUMNS = ("query", "document", "position", "click")
+_LARGEST = 1e15  # position or count: a whole number in float64, as is a sum of some of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,8 +105,11 @@ def read_clicks(path: str | Path, lists: Letor) -> Clicks:
     total = (
         joined.group_by("row", "position")
         .agg(pl.col("shown", "click").sum())
+        .filter(pl.col("shown") > 0)  # else its click rate would be 0 / 0
         .sort("row", "position")
     )
+    if not total.height:
+        raise DataError(f"{path}: no document was shown; there is nothing to learn")
     return Clicks(
         path,
         total["row"].to_numpy().astype(np.int64),
@@ -130,6 +134,8 @@ def _require_counts(path: Path, frame: pl.DataFrame) -> None:
     checks = {
         "position must be a whole number from 1": (pl.col("position") < 1)
         | (pl.col("position") != pl.col("position").floor()),
+        f"position and shown must be at most {_LARGEST:g}": (pl.col("position") > _LARGEST)
+        | (pl.col("shown") > _LARGEST),
         "click must be at least 0 and at most the number of times shown": (pl.col("click") < 0)
         | (pl.col("click") > pl.col("shown")),
     }
