@@ -141,14 +141,15 @@ def require_floating(name: str, value: Tensor) -> None:
         )
 
 
-def require_no_nan(name: str, value: Tensor) -> None:
+def require_no_nan(
+    name: str,
+    value: Tensor,
+    advice: str = "a model that returns NaN cannot be ranked, look for an overflow before it",
+) -> None:
     """Raise on NaN, which would silently get a rank."""
     if values_are_checked() and value.isnan().any():
         count = int(value.isnan().sum())
-        raise ValueError(
-            f"{name} contains NaN ({count} of {value.numel()} values); "
-            "a model that returns NaN cannot be ranked, look for an overflow before this call"
-        )
+        raise ValueError(f"{name} contains NaN ({count} of {value.numel()} values); {advice}")
 
 
 def require_finite(
@@ -281,7 +282,9 @@ def require_not_negative(name: str, value: Tensor | None) -> None:
     if value is None or value.dtype == torch.bool or not values_are_checked():
         return
     if value.numel() and not _in_range(value):
-        require_finite(name, value, "leave items out with weight 0 or a mask")
+        advice = "leave items out with weight 0 or a mask"
+        require_no_nan(name, value, advice)
+        require_finite(name, value, advice)
         raise ValueError(f"{name} must not be negative, got {value.min().item()}")
 
 

@@ -30,9 +30,9 @@ def test_what_is_saved_is_loaded(tmp_path):
 def test_what_was_asked_otherwise_is_not_continued(tmp_path):
     path = tmp_path / "state.pt"
     Checkpoint(path, {"alpha": 0.5, "data": "abc"}).save({})
-    with pytest.raises(ValueError, match=r"alpha was 0\.5 and is 0\.1"):
+    with pytest.raises(UsageError, match=r"alpha was 0\.5 and is 0\.1; repeat it as it was"):
         Checkpoint(path, {"alpha": 0.1, "data": "abc"}).load()
-    with pytest.raises(ValueError, match="cannot be continued: other data"):
+    with pytest.raises(ValueError, match="cannot be resumed: other data"):
         Checkpoint(path, {"alpha": 0.5, "data": "def"}).load()
     path.write_bytes(b"cos\nsystem\n")
     with pytest.raises(ValueError, match="is not the checkpoint of a ranker"):

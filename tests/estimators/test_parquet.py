@@ -136,7 +136,7 @@ def test_a_checkpoint_of_the_same_file_is_resumed(numbers, tmp_path, name):
     features = numbers.drop("y")
     np.testing.assert_array_equal(*(m.decision_function(features) for m in (first, second)))
     written(numbers.with_columns(pl.col("x0") + 1), tmp_path)
-    with pytest.raises(ValueError, match="cannot be continued: other data"):
+    with pytest.raises(ValueError, match="cannot be resumed: other data"):
         clone(RANKERS[name]).fit_parquet(path, "y", checkpoint=file)
 
 

@@ -249,6 +249,20 @@ def test_lists_of_one_class_are_left_out_with_a_warning(name):
 
 
 @every_metric
+@pytest.mark.parametrize("size", [1e15, 1e30])
+@pytest.mark.parametrize("scores", [[2.0, 1.0, 1.0, 0.0], [0.0] * 4])
+def test_items_that_weigh_very_much_have_a_value_or_a_limit(name, size, scores):
+    metric, options = METRICS[name]
+    target, weight = torch.tensor([1, 0, 1, 0]), torch.full((4,), size, dtype=torch.float64)
+    try:
+        found = float(metric(torch.tensor(scores), target, weight=weight, **options))
+    except ValueError as error:
+        assert "weight must add up to at most" in str(error)  # noqa: PT017
+    else:
+        assert math.isfinite(found)
+
+
+@every_metric
 @pytest.mark.parametrize("shape", [(0,), (2, 0)])
 def test_empty_lists_have_no_value(name, shape):
     metric, options = METRICS[name]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rankwise import estimators
 from rankwise.boosting.disk import DiskMatrix
-from rankwise.errors import UsageError, foreign_errors
+from rankwise.errors import UsageError, foreign_errors, short_repr
 from rankwise.estimators._classes import ClassCalibrator
 from rankwise.estimators.data import Loaded, Part, State
 from rankwise.estimators.preparation import Preparation
@@ -190,13 +190,18 @@ class Checkpoint:
             found = torch.load(io.BytesIO(content), weights_only=True)
             before, state = dict(parse_json(found["asked"])), dict(found["state"])
         changed = [
-            "other data" if name == "data" else f"{name} was {before.get(name)!r} and is {now!r}"
+            "other data"
+            if name == "data"
+            else f"{name} was {short_repr(before.get(name))} and is {short_repr(now)}"
             for name, now in self.asked.items()
             if now != before.get(name)
         ]
         if changed:
             words = ", ".join(changed)
-            raise ValueError(f"{self.path}: this training cannot be continued: {words}")
+            raise UsageError(
+                f"{self.path}: the training cannot be resumed: {words}; repeat it as it was, or "
+                "use another checkpoint"
+            )
         return state
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rankwise.metrics.ranking import Ranking, mass_above, ratio
+from rankwise.metrics.ranking import Ranking, mass_above, ratio, require_ranks
+
+_NAME = "expected_reciprocal_rank"
+_MOST_RANKS, _MOST_TIED = 1 << 20, 1 << 14  # the work is the first, and the square of the second
 
 
 def expected_over_orders(ranking: Ranking, stop: Tensor, last: float) -> Tensor:
@@ -47,8 +50,14 @@ def _of_equal_items(stop: Tensor, above: Tensor, mass: Tensor, last: float) -> T
     """Return the same where all items of a level have one chance: E_j is its j-th power."""
     found = torch.zeros_like(mass)
     ranks = torch.minimum(mass, last - above).masked_fill(stop == 0, 0)
-    for j in range(1, int(ranks.max()) + 1 if ranks.numel() else 1):
-        found = found + torch.where(j <= ranks, stop * (1 - stop) ** (j - 1) / (above + j), 0.0)
+    deepest = int(ranks.max()) if ranks.numel() else 0
+    for j in range(1, min(deepest, _MOST_RANKS) + 1):
+        gain = torch.where(j <= ranks, stop * (1 - stop) ** (j - 1) / (above + j), 0.0)
+        if not bool((found + gain > found).any()):  # and those after it are smaller
+            break
+        found = found + gain
+    else:
+        require_ranks(deepest, _NAME, _MOST_RANKS)
     return found
 
 
@@ -62,6 +71,9 @@ def _of_mixed_items(
     size = torch.searchsorted(ranking.level[row], levels[:, None], right=True).squeeze(1) - first
     mass = ranking.mass[rows, levels]
     deepest = int(torch.minimum(mass, last - above).max())
+    if bool((ranking.weight > 1).any()):  # each item is added as often as it counts
+        name = f"{_NAME} of tied items of different relevance"
+        require_ranks(float(mass.max()), name, _MOST_TIED)
     j = torch.arange(deepest + 1, dtype=stop.dtype, device=stop.device)
     passed = stop.new_zeros(len(rows), deepest + 1)
     passed[:, 0] = 1

@@ -11,7 +11,7 @@ from torch import Tensor
 from rankwise.checks import reads_values, require_count, require_one_of
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
-from rankwise.metrics.ranking import Ranking
+from rankwise.metrics.ranking import Ranking, require_ranks
 
 LARGEST = 1000.0
 """The greatest relevance of an exponential gain: millions of 2^1000 have a sum, two 2^1023 none."""
@@ -62,17 +62,9 @@ def gains_of(relevance: Tensor, gain: Gain) -> Tensor:
     return relevance.exp2() - 1
 
 
-_MOST_RANKS = 1 << 26  # whose discounts take half a gigabyte
-
-
 def discount_through(rank: Tensor) -> Tensor:
     """Return Σ_{r ≤ rank} 1/log₂(1 + r), linear between whole ranks."""
-    if (most := float(rank.max())) > _MOST_RANKS:
-        raise ValueError(
-            f"weight must add up to at most {_MOST_RANKS} in a list for NDCG, which takes a "
-            f"discount for each rank, got {most:.4g}; pass k or smaller weights"
-        )
-    longest = math.ceil(most)
+    longest = require_ranks(float(rank.max()), "NDCG", remedy="k or smaller weights")
     ranks = torch.arange(1, longest + 2, dtype=rank.dtype, device=rank.device)
     single = 1 / (1 + ranks).log2()
     through = torch.nn.functional.pad(single.cumsum(0), (1, 0))

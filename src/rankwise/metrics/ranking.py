@@ -7,6 +7,7 @@ a resample of the items is nothing but other masses on the same levels.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from rankwise.metrics.inputs import Items, Ties
 
+MOST_RANKS = 1 << 26  # whose numbers take half a gigabyte
 _LONG = 2048  # items of one list from which numpy, which sorts in vector registers, is faster
 
 
@@ -83,6 +85,18 @@ class Ranking:
             raise ValueError(
                 f"weight must be whole numbers for {metric}: ranks are counts of items"
             )
+
+
+def require_ranks(
+    count: float, metric: str, most: int = MOST_RANKS, remedy: str = "smaller weights"
+) -> int:
+    """Return a number of ranks; raise where weights make it too large to take each of them."""
+    if count > most:
+        raise ValueError(
+            f"weight must add up to at most {most} in a list for {metric}, which takes a number "
+            f"for each rank, got {count:.4g}; pass {remedy}"
+        )
+    return math.ceil(count)
 
 
 def rank_items(

@@ -15,7 +15,7 @@ from rankwise.metrics._depth import first_k, first_positives, first_r, top_of_bo
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate, require_cut, require_k
 from rankwise.metrics.auc import pair_share
 from rankwise.metrics.inputs import Array
-from rankwise.metrics.ranking import Ranking, band, mass_above, ratio
+from rankwise.metrics.ranking import Ranking, band, mass_above, ratio, require_ranks
 
 
 def _positives_through(ranking: Ranking, rank: Tensor | float) -> Tensor:
@@ -54,7 +54,8 @@ def _mean_reciprocal_rank(ranking: Ranking, k: int | None) -> Tensor:
     above = mass_above(ranking.mass).gather(-1, first)
     m, p = ranking.mass.gather(-1, first), ranking.positives.gather(-1, first)
     # Among m tied items the first of p positives is j-th with chance C(m−j, p−1)/C(m, p).
-    j = torch.arange(1, int((m - p).max()) + 2, dtype=m.dtype, device=m.device)
+    longest = require_ranks(float((m - p).max()), "mean_reciprocal_rank") + 1
+    j = torch.arange(1, longest + 1, dtype=m.dtype, device=m.device)
     chance = (_log_choose(m - j, p - 1) - _log_choose(m, p)).exp()
     reciprocal = 1 / (above + j)
     if k is not None:

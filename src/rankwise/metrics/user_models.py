@@ -12,7 +12,7 @@ from rankwise.checks import is_finite, reads_values, require_count
 from rankwise.metrics._err import expected_over_orders
 from rankwise.metrics._setting import Kernel, Shared, computed_by, evaluate
 from rankwise.metrics.inputs import Array
-from rankwise.metrics.ranking import Ranking, mass_above, ratio
+from rankwise.metrics.ranking import Ranking, mass_above, ratio, require_ranks
 
 BLOCK = 2**22  # ranks worked on at a time
 
@@ -74,7 +74,7 @@ def _inst(ranking: Ranking, wanted: float) -> Tensor:
     ranking.require_counts("inst")
     through = ranking.mass.cumsum(-1)
     share = ratio(ranking.positives, ranking.mass).expand_as(through)
-    longest = int(through[:, -1].max())
+    longest = require_ranks(float(through[:, -1].max()), "inst")
     rank = torch.arange(1, longest + 1, dtype=through.dtype, device=through.device)
     step = max(1, BLOCK // max(1, longest))
     parts = zip(through.split(step), share.split(step), strict=True)
